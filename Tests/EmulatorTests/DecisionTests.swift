@@ -16,9 +16,10 @@ struct DecisionTests {
     private static let desk = ReplicaID(rawValue: 2)
 
     /// A write of some milliseconds ago; nil is a removal.
-    private static func change(_ value: String?, ago: Int64 = 0, _ replica: ReplicaID, key: String = "k") -> Record {
-        Record(
-            key: StoreKey(key), stamp: Stamp(milliseconds: now - ago, counter: 0, replica: replica),
+    private static func change(_ value: String?, ago: Int64 = 0, _ replica: ReplicaID, key: String = "k") -> StoreRecord
+    {
+        StoreRecord(
+            key: StoreKey(key), stamp: StoreStamp(milliseconds: now - ago, counter: 0, replica: replica),
             content: value.map { .value(PropertyListValue.string($0).encoded()) } ?? .tombstone)
     }
 

@@ -58,7 +58,7 @@ struct ReasonTests {
             let value = PropertyListValue.data(Data(count: 40_000)).encoded()
             let keys = (0..<10).map { "key \($0)" }
             try await client.sync(
-                keys.map { Record(key: StoreKey($0), stamp: Samples.stamp(), content: .value(value)) },
+                keys.map { StoreRecord(key: StoreKey($0), stamp: Samples.stamp(), content: .value(value)) },
                 store: "default", token: "w/desk")
             #expect(await posted.first { $0 != ["color"] }?.sorted() == keys)
         }

@@ -44,7 +44,7 @@ struct StoreTests {
             #expect(keys[0]["type"] as? String == "string" && keys[0]["value"] as? String == "v")
             #expect(answer.text.contains(#""type":"array","value":[{"type":"integer","value":1}]"#))
             let stamp = try #require(keys[0]["stamp"] as? String)
-            #expect(keys[0]["time"] as? Int64 == Stamp(stamp)?.milliseconds)
+            #expect(keys[0]["time"] as? Int64 == StoreStamp(stamp)?.milliseconds)
         }
     }
 

@@ -27,7 +27,7 @@ struct WorldTests {
                     body: #"{"stores":[{"store":"s","values":[{"key":"k","type":"string","value":"v"}]}],"version":1}"#)
                 try #require(imported.status == .ok, "\(imported.text)")
             }
-            let stamp = Stamp(milliseconds: future - year / 2, counter: 0, replica: Samples.replica)
+            let stamp = StoreStamp(milliseconds: future - year / 2, counter: 0, replica: Samples.replica)
             let answer = try await client.sync([Samples.change("k", stamp)], token: "w/phone")
             guard case .clock? = answer.rejections.first?.reason else {
                 Issue.record("accepted: \(answer)")

@@ -10,13 +10,13 @@ struct BinarySyncTests {
     private static let request = SyncRequest(
         replica: ReplicaID(rawValue: 7), since: nil,
         changes: [
-            Record(
-                key: "k", stamp: Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 7)),
+            StoreRecord(
+                key: "k", stamp: StoreStamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 7)),
                 content: .value(Data([0, 255])))
         ])
     private static let response = SyncResponse(
-        cursor: Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 1), serverTime: 5,
-        isInitial: true, lineage: [Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)])
+        cursor: SyncCursor(epoch: EpochID(rawValue: 0xe1), sequence: 1), serverTime: 5,
+        isInitial: true, lineage: [SyncCursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)])
 
     private func transport(_ server: ScriptedServer) throws -> HTTPSyncTransport {
         try HTTPSyncTransport(address: DaemonAddress(server.address), token: #require(AccessToken("t0ken")))

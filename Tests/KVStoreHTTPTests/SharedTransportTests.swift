@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Several stores on one transport", .timeLimit(.minutes(5)))
 struct SharedTransportTests {
-    private static let cursor = Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)
+    private static let cursor = SyncCursor(epoch: EpochID(rawValue: 0xe1), sequence: 1)
 
     @Test("live streams do not occupy the connections of requests")
     func streamsBesideRequests() async throws {

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("The live stream over HTTP", .timeLimit(.minutes(5)))
 struct SyncEventsTests {
-    private static let stamp = Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
+    private static let stamp = StoreStamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
     private static let change = SequencedRecord(
-        record: Record(key: "k", stamp: stamp, content: .value(Data([0, 1]))), sequence: 9)
+        record: StoreRecord(key: "k", stamp: stamp, content: .value(Data([0, 1]))), sequence: 9)
     private static let tombstone = SequencedRecord(
-        record: Record(key: "k", stamp: stamp, content: .tombstone), sequence: 10)
-    private static let cursor = Cursor(epoch: EpochID(rawValue: 0xe1), sequence: 8)
+        record: StoreRecord(key: "k", stamp: stamp, content: .tombstone), sequence: 10)
+    private static let cursor = SyncCursor(epoch: EpochID(rawValue: 0xe1), sequence: 8)
 
     private func transport(_ server: ScriptedServer, silence: Duration = .seconds(40)) throws -> HTTPSyncTransport {
         try HTTPSyncTransport(

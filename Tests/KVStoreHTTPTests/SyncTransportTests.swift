@@ -9,10 +9,10 @@ import Testing
 struct SyncTransportTests {
     private static let secret = "kvs_5ecretT0ken"
     private static let epoch = EpochID(rawValue: 0xe1)
-    private static let stamp = Stamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
+    private static let stamp = StoreStamp(milliseconds: 2, counter: 0, replica: ReplicaID(rawValue: 1))
     private static let request = SyncRequest(
-        replica: ReplicaID(rawValue: 7), since: Cursor(epoch: epoch, sequence: 7),
-        changes: [Record(key: "a/ü", stamp: stamp, content: .value(Data([0, 255])))])
+        replica: ReplicaID(rawValue: 7), since: SyncCursor(epoch: epoch, sequence: 7),
+        changes: [StoreRecord(key: "a/ü", stamp: stamp, content: .value(Data([0, 255])))])
     private static let answer = """
         {"epoch":"00000000000000e1","cursor":9,"serverTime":5,"initial":false,"more":false,"horizon":1,
         "changes":[{"key":"k","stamp":"000000000002-00000000-0000000000000001","deleted":true,"seq":9}],
@@ -51,12 +51,12 @@ struct SyncTransportTests {
         }
         let transport = try transport(server.address, path: "/prefix/")
         let response = try await transport.sync(Self.request, store: "my.store")
-        let change = Record(key: "k", stamp: Self.stamp, content: .tombstone)
+        let change = StoreRecord(key: "k", stamp: Self.stamp, content: .tombstone)
         let rejection = SyncRejection(key: "q", stamp: Self.stamp, reason: .quota(limit: 1))
         #expect(
             response
                 == SyncResponse(
-                    cursor: Cursor(epoch: Self.epoch, sequence: 9), serverTime: 5,
+                    cursor: SyncCursor(epoch: Self.epoch, sequence: 9), serverTime: 5,
                     changes: [SequencedRecord(record: change, sequence: 9)], rejections: [rejection], horizon: 1))
         let received = try #require(server.received.first)
         #expect(received.line == "POST /prefix/v1/stores/my.store/sync HTTP/1.1")

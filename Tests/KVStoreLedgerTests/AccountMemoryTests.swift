@@ -64,7 +64,7 @@ struct AccountMemoryTests {
         let disk = SimulatedDisk()
         let ledger = try Ledger(storage: disk.storage(), seed: 1)
         let limit = Ledger.memoryByteCount(of: .other("a", "1234567890"))
-        func accept(_ record: Record, to id: StoreID, limit: Int?) throws {
+        func accept(_ record: StoreRecord, to id: StoreID, limit: Int?) throws {
             _ = try ledger.accept([record], to: id, now: now, limits: Ledger.AccountLimits(byteCount: limit))
         }
         try accept(.other("a", "12345", at: 1_000), to: mine, limit: limit)

@@ -73,14 +73,14 @@ struct CompactionBench {
     mutating func write() throws {
         let id = StoreID(
             account: accounts.randomElement(using: &random)!, name: "s\(Int.random(in: 0..<2, using: &random))")
-        var changes: [Record] = []
+        var changes: [StoreRecord] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             counter += 1
-            let stamp = Stamp(milliseconds: Self.now, counter: counter, replica: ReplicaID(rawValue: 1))
+            let stamp = StoreStamp(milliseconds: Self.now, counter: counter, replica: ReplicaID(rawValue: 1))
             let isRemoved = Int.random(in: 0..<5, using: &random) == 0
             let value = Data(count: Int.random(in: 1...90, using: &random))
             changes.append(
-                Record(
+                StoreRecord(
                     key: "key \(Int.random(in: 0..<25, using: &random))", stamp: stamp,
                     content: isRemoved ? .tombstone : .value(value)))
         }

@@ -17,15 +17,15 @@ struct LedgerCompactionTests {
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
-    private func apply(_ records: [Record], to ledger: Ledger, _ id: StoreID) throws {
+    private func apply(_ records: [StoreRecord], to ledger: Ledger, _ id: StoreID) throws {
         let answer = try ledger.apply(
             SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: id, now: Self.now)
         #expect(answer.rejections.isEmpty)
     }
 
-    private func filler(_ number: UInt64) -> Record {
-        Record(
-            key: "filler \(number)", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+    private func filler(_ number: UInt64) -> StoreRecord {
+        StoreRecord(
+            key: "filler \(number)", stamp: StoreStamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
             content: .value(Data(count: 200)))
     }
 
@@ -39,8 +39,8 @@ struct LedgerCompactionTests {
         let log = SegmentedLog.over(disk.storage(), segmentByteCount: 4_096, isShared: false)
         _ = try log.openReading()
         let id = StoreID(account: "a", name: "s")
-        let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
-        let record = Record(key: "kept", stamp: stamp, content: .value(Data("v".utf8)))
+        let stamp = StoreStamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
+        let record = StoreRecord(key: "kept", stamp: stamp, content: .value(Data("v".utf8)))
         let epochs = [Hub.Epoch(id: "e", start: 0)]
         let entries: [LedgerEntry] = [
             .state(id, Hub.State(epochs: epochs, sequence: 2, horizon: 2)),
@@ -64,10 +64,10 @@ struct LedgerCompactionTests {
         let disk = SimulatedDisk()
         let first = try ledger(disk, seed: 1)
         let id = StoreID(account: "a", name: "s")
-        let stamp = Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
+        let stamp = StoreStamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1))
         for index in 0..<200 {
-            let value = Record.Content.value(Data(count: 40))
-            try apply([Record(key: "key \(index)", stamp: stamp, content: value)], to: first, id)
+            let value = StoreRecord.Content.value(Data(count: 40))
+            try apply([StoreRecord(key: "key \(index)", stamp: stamp, content: value)], to: first, id)
         }
         try first.sync()
         disk.damage(1, at: 2_000) { $0 ^ 1 }
@@ -90,9 +90,9 @@ struct LedgerCompactionTests {
         for counter in 1...600 {
             let value = Data((0..<Int.random(in: 0...90, using: &random)).map { UInt8($0) })
             let isRemoved = Int.random(in: 0..<5, using: &random) == 0
-            let record = Record(
+            let record = StoreRecord(
                 key: "key \(Int.random(in: 0..<60, using: &random)) é",
-                stamp: Stamp(milliseconds: Self.now, counter: UInt32(counter), replica: ReplicaID(rawValue: 1)),
+                stamp: StoreStamp(milliseconds: Self.now, counter: UInt32(counter), replica: ReplicaID(rawValue: 1)),
                 content: isRemoved ? .tombstone : .value(value))
             try apply([record], to: first, stores.randomElement(using: &random)!)
         }

@@ -17,7 +17,7 @@ struct LedgerEpochTests {
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
-    private func sync(_ ledger: Ledger, since: Cursor?, _ keys: StoreKey...) throws -> SyncResponse {
+    private func sync(_ ledger: Ledger, since: SyncCursor?, _ keys: StoreKey...) throws -> SyncResponse {
         try ledger.apply(
             SyncRequest(
                 replica: ReplicaID(rawValue: 1), since: since, changes: keys.map { .other($0, "1", at: 1_000) }),
@@ -56,7 +56,7 @@ struct LedgerEpochTests {
         let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         let started = try sync(first, since: nil, "a")
-        let start = Cursor(epoch: started.cursor.epoch, sequence: 1)
+        let start = SyncCursor(epoch: started.cursor.epoch, sequence: 1)
         try first.close()
         let backup = disk.copy()
         let second = try open(disk, seed: 2)
@@ -83,7 +83,7 @@ struct LedgerEpochTests {
         disk.damage(1, at: end) { $0 ^ 1 }
         let hub = try #require(try open(disk, seed: 2).hub(store))
         #expect(hub.entries.isEmpty)
-        #expect(hub.startsOver(since: Cursor(epoch: answer.cursor.epoch, sequence: 0)))
+        #expect(hub.startsOver(since: SyncCursor(epoch: answer.cursor.epoch, sequence: 0)))
         #expect(hub.lineage.map(\.epoch) == [answer.cursor.epoch, hub.end.epoch])
     }
 

@@ -19,7 +19,7 @@ struct LedgerKeyTests {
         return try Ledger(storage: disk.storage(), options: options, seed: 1)
     }
 
-    private func apply(_ records: [Record], to ledger: Ledger) throws {
+    private func apply(_ records: [StoreRecord], to ledger: Ledger) throws {
         let answer = try ledger.apply(
             SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: records), to: store, now: now)
         #expect(answer.rejections.isEmpty)
@@ -29,7 +29,7 @@ struct LedgerKeyTests {
     func reopened(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let disk = SimulatedDisk()
-        var expected: [StoreKey: Record] = [:]
+        var expected: [StoreKey: StoreRecord] = [:]
         let pairs = (0..<10).map { number -> (StoreKey, StoreKey) in
             let (left, right) = StoreKey.canonicalEquivalents(using: &random)
             return ("\(number) \(left)", "\(number) \(right)")
@@ -38,7 +38,7 @@ struct LedgerKeyTests {
         for time in 1...20 as ClosedRange<Int64> {
             for (index, pair) in pairs.enumerated() {
                 for key in [pair.0, pair.1] {
-                    let record = Record.other(key, "\(index) \(key == pair.0) \(time)", at: time)
+                    let record = StoreRecord.other(key, "\(index) \(key == pair.0) \(time)", at: time)
                     expected[key] = record
                     try apply([record], to: first)
                 }

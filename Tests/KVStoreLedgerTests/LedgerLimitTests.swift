@@ -18,11 +18,11 @@ struct LedgerLimitTests {
         return try Ledger(storage: disk.storage(), options: options, seed: seed)
     }
 
-    private func request(_ changes: [Record], since: Cursor? = nil) -> SyncRequest {
+    private func request(_ changes: [StoreRecord], since: SyncCursor? = nil) -> SyncRequest {
         SyncRequest(replica: ReplicaID(rawValue: 1), since: since, changes: changes)
     }
 
-    private func memory(_ records: Record...) -> Int {
+    private func memory(_ records: StoreRecord...) -> Int {
         records.reduce(0) { $0 + Ledger.memoryByteCount(of: $1) }
     }
 
@@ -88,7 +88,7 @@ struct LedgerLimitTests {
         let count = WireLimits.tombstoneCount + 300
         for start in stride(from: 0, to: count, by: 100) {
             let changes = (start..<start + 100).filter { $0 < count }.map {
-                Record.other("k\($0)", nil, at: 500_000 + Int64($0))
+                StoreRecord.other("k\($0)", nil, at: 500_000 + Int64($0))
             }
             _ = try ledger.apply(request(changes), to: store, now: now)
         }
@@ -97,10 +97,10 @@ struct LedgerLimitTests {
         #expect(hub.entries["k0"] == nil && hub.entries["k\(count - 1)"] != nil)
         #expect(hub.horizon == UInt64(count - hub.entries.count))
         let present = try ledger.apply(
-            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon)), to: store, now: now)
+            request([], since: SyncCursor(epoch: hub.end.epoch, sequence: hub.horizon)), to: store, now: now)
         #expect(!present.isInitial)
         let late = try ledger.apply(
-            request([], since: Cursor(epoch: hub.end.epoch, sequence: hub.horizon - 1)), to: store, now: now)
+            request([], since: SyncCursor(epoch: hub.end.epoch, sequence: hub.horizon - 1)), to: store, now: now)
         #expect(late.isInitial)
         try ledger.close()
         let again = try self.ledger(disk, seed: 2)
@@ -116,7 +116,7 @@ struct LedgerLimitTests {
             _ = try ledger.apply(request([.other(key, large, at: 600_000)]), to: store, now: now)
         }
         let hub = try #require(ledger.hub(store))
-        let losers = (["a", "b"] as [StoreKey]).map { Record.other($0, "small", at: 1) }
+        let losers = (["a", "b"] as [StoreKey]).map { StoreRecord.other($0, "small", at: 1) }
         let first = try ledger.apply(request(losers, since: hub.end), to: store, now: now)
         #expect(first.changes.map(\.record.key) == ["a"])
         #expect(first.rejections == [SyncRejection(losers[1], .again)])
@@ -143,7 +143,7 @@ struct LedgerLimitTests {
         options.segmentByteCount = 4_096
         let ledger = try Ledger(storage: storage, options: options, seed: 1)
         let count = WireLimits.tombstoneCount + 256
-        let removals = (0..<count).map { Record.other("k \($0)", nil) }
+        let removals = (0..<count).map { StoreRecord.other("k \($0)", nil) }
         _ = try ledger.apply(request(removals), to: store, now: now)
         // The first segment is for the removal, the second one for what forgets.
         storage.aim(.fail(28), at: .create, number: 2)

@@ -16,7 +16,7 @@ struct LedgerSyncTests {
         var options = Ledger.Options()
         options.segmentByteCount = 1_024
         let ledger = try Ledger(storage: storage, options: options, seed: 1)
-        func apply(_ record: Record) throws {
+        func apply(_ record: StoreRecord) throws {
             _ = try ledger.apply(
                 SyncRequest(replica: ReplicaID(rawValue: 1), since: nil, changes: [record]), to: store, now: 1_000_000)
         }

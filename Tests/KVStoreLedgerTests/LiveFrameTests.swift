@@ -28,8 +28,8 @@ struct LiveFrameTests {
         var counter: UInt32 = 0
         while try storage.segments().count < 8 {
             counter += 1
-            let stamp = Stamp(milliseconds: CompactionBench.now, counter: counter, replica: ReplicaID(rawValue: 1))
-            let change = Record(key: "k", stamp: stamp, content: .value(Data(count: 90)))
+            let stamp = StoreStamp(milliseconds: CompactionBench.now, counter: counter, replica: ReplicaID(rawValue: 1))
+            let change = StoreRecord(key: "k", stamp: stamp, content: .value(Data(count: 90)))
             _ = try ledger.accept([change], to: store, now: CompactionBench.now)
         }
         // The first segment has the state of the store.

@@ -12,7 +12,7 @@ struct StoreRemovalTests {
     private let store = StoreID(account: "a", name: "s")
     private let now = CompactionBench.now
 
-    private func sync(_ ledger: Ledger, since: Cursor? = nil, _ changes: Record...) throws -> SyncResponse {
+    private func sync(_ ledger: Ledger, since: SyncCursor? = nil, _ changes: StoreRecord...) throws -> SyncResponse {
         try ledger.apply(
             SyncRequest(replica: ReplicaID(rawValue: 1), since: since, changes: changes), to: store, now: now)
     }

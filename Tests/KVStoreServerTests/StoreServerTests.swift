@@ -12,7 +12,7 @@ import Testing
 @Suite("StoreServer", .timeLimit(.minutes(5)))
 struct StoreServerTests {
     private static func sync(
-        _ server: StoreServer, _ token: String, _ changes: [Record] = []
+        _ server: StoreServer, _ token: String, _ changes: [StoreRecord] = []
     ) async throws -> SyncResponse {
         let port = try await server.port
         let client = TestClient(port: port)
@@ -30,7 +30,7 @@ struct StoreServerTests {
         #expect(server.hasDevices)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
-            let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
+            let past = StoreStamp(milliseconds: 1, counter: 0, replica: Samples.replica)
             let stored = try await Self.sync(server, token, [Samples.change("a", past)])
             #expect(stored.cursor.sequence == 1 && stored.rejections.isEmpty)
             await server.stop()
@@ -51,7 +51,7 @@ struct StoreServerTests {
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
-                let past = Stamp(milliseconds: 1, counter: 0, replica: Samples.replica)
+                let past = StoreStamp(milliseconds: 1, counter: 0, replica: Samples.replica)
                 let changes = life == 0 ? [Samples.change("a", past)] : []
                 let answer = try await Self.sync(server, token, changes)
                 #expect(answer.cursor.sequence == 1)

@@ -10,7 +10,7 @@ struct BinaryMessageTests {
     private static let empty = SyncRequest(replica: Samples.replica, since: nil)
     /// Has every list and every reason.
     private static let response = SyncResponse(
-        cursor: Cursor(epoch: Samples.epoch, sequence: 9), serverTime: 5, isInitial: true,
+        cursor: SyncCursor(epoch: Samples.epoch, sequence: 9), serverTime: 5, isInitial: true,
         changes: [
             SequencedRecord(record: Samples.value("a"), sequence: 8),
             SequencedRecord(record: Samples.tombstone("é"), sequence: 9),
@@ -19,7 +19,7 @@ struct BinaryMessageTests {
             .clock(limit: 1, present: nil), .clock(limit: 1, present: Samples.stamp()),
             .quota(limit: 1), .key(limit: 128), .again,
         ].map { SyncRejection(Samples.value("r"), $0) },
-        lineage: [Cursor(epoch: Samples.epoch, sequence: 9)])
+        lineage: [SyncCursor(epoch: Samples.epoch, sequence: 9)])
 
     private static func decode<Message: BinaryMessage>(
         _ bytes: [UInt8], as type: Message.Type, listLimit: Int = .max

@@ -16,7 +16,7 @@ struct EventStreamTests {
         let value = SequencedRecord(record: Samples.value(key), sequence: 9)
         let tombstone = SequencedRecord(record: Samples.tombstone(key), sequence: UInt64(Int64.max))
         let text =
-            EventStreamText.opened(at: Cursor(epoch: Samples.epoch, sequence: 8)) + EventStreamText.change(value)
+            EventStreamText.opened(at: SyncCursor(epoch: Samples.epoch, sequence: 8)) + EventStreamText.change(value)
             + EventStreamText.heartbeat + EventStreamText.change(tombstone) + EventStreamText.reset
         #expect(try events(text) == [.opened, .change(value), .heartbeat, .change(tombstone), .reset])
     }
@@ -46,7 +46,7 @@ struct EventStreamTests {
         let change = SequencedRecord(record: Samples.tombstone(), sequence: 9)
         let cases: [(Data, String)] = [
             (
-                EventStreamText.opened(at: Cursor(epoch: Samples.epoch, sequence: 8)),
+                EventStreamText.opened(at: SyncCursor(epoch: Samples.epoch, sequence: 8)),
                 "event: opened\ndata: {\"cursor\":8,\"epoch\":\"00000000000000e1\"}\n\n"
             ), (EventStreamText.change(change), "event: change\nid: 9\ndata: \(Samples.json(change))\n\n"),
             (EventStreamText.reset, "event: reset\ndata: {}\n\n"), (EventStreamText.heartbeat, ": hb\n\n"),

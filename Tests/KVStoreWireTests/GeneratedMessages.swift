@@ -32,24 +32,24 @@ struct GeneratedMessages<Random: RandomNumberGenerator> {
         return SyncRejection(key: key(), stamp: stamp(), reason: reason)
     }
 
-    private mutating func record() -> Record {
+    private mutating func record() -> StoreRecord {
         let byteCount = [0, 1, 14, 15, 300].randomElement(using: &random) ?? 0
         let value = Data((0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) })
-        return Record(key: key(), stamp: stamp(), content: flag() ? .value(value) : .tombstone)
+        return StoreRecord(key: key(), stamp: stamp(), content: flag() ? .value(value) : .tombstone)
     }
 
     private mutating func key() -> StoreKey {
         flag() ? StoreKey("") : Samples.literalKeys.randomElement(using: &random) ?? "key"
     }
 
-    private mutating func stamp() -> Stamp {
-        Stamp(
+    private mutating func stamp() -> StoreStamp {
+        StoreStamp(
             milliseconds: Int64(number() >> 16), counter: UInt32(truncatingIfNeeded: number()),
             replica: ReplicaID(rawValue: number()))
     }
 
-    private mutating func cursor() -> Cursor {
-        Cursor(epoch: EpochID(rawValue: number()), sequence: sequence())
+    private mutating func cursor() -> SyncCursor {
+        SyncCursor(epoch: EpochID(rawValue: number()), sequence: sequence())
     }
 
     private mutating func list<Element>(_ element: (inout Self) -> Element) -> [Element] {

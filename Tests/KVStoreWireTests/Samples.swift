@@ -8,16 +8,16 @@ enum Samples {
     static let replica = ReplicaID(rawValue: 0x8f3a_c0de_51b2_0417)
     static let epoch = EpochID(rawValue: 0xe1)
 
-    static func stamp(_ milliseconds: Int64 = 1_767_225_600_123) -> Stamp {
-        Stamp(milliseconds: milliseconds, counter: 7, replica: replica)
+    static func stamp(_ milliseconds: Int64 = 1_767_225_600_123) -> StoreStamp {
+        StoreStamp(milliseconds: milliseconds, counter: 7, replica: replica)
     }
 
-    static func value(_ key: StoreKey = "key", _ bytes: [UInt8] = [0, 1, 255]) -> Record {
-        Record(key: key, stamp: stamp(), content: .value(Data(bytes)))
+    static func value(_ key: StoreKey = "key", _ bytes: [UInt8] = [0, 1, 255]) -> StoreRecord {
+        StoreRecord(key: key, stamp: stamp(), content: .value(Data(bytes)))
     }
 
-    static func tombstone(_ key: StoreKey = "key") -> Record {
-        Record(key: key, stamp: stamp(), content: .tombstone)
+    static func tombstone(_ key: StoreKey = "key") -> StoreRecord {
+        StoreRecord(key: key, stamp: stamp(), content: .tombstone)
     }
 
     /// Keys that a careless decoder changes, or takes for one another.

@@ -14,7 +14,8 @@ struct SyncMessageTests {
             SyncRequest(replica: Samples.replica, since: nil), is: #"{"changes":[],"replica":"8f3ac0de51b20417"}"#)
         try Samples.expect(
             SyncRequest(
-                replica: Samples.replica, since: Cursor(epoch: Samples.epoch, sequence: UInt64(Int64.max)), horizon: 3,
+                replica: Samples.replica, since: SyncCursor(epoch: Samples.epoch, sequence: UInt64(Int64.max)),
+                horizon: 3,
                 changes: [Samples.value("a/b"), Samples.tombstone()]),
             is: #"{"changes":[{"key":"a/b","stamp":"\#(Self.stamp)","value":"AAH/"},"#
                 + #"{"deleted":true,"key":"key","stamp":"\#(Self.stamp)"}],"#
@@ -27,7 +28,7 @@ struct SyncMessageTests {
 
     @Test("an answer has its lineage if and only if it is initial")
     func responses() throws {
-        let cursor = Cursor(epoch: Samples.epoch, sequence: 9)
+        let cursor = SyncCursor(epoch: Samples.epoch, sequence: 9)
         let change = SequencedRecord(record: Samples.tombstone(), sequence: 9)
         try Samples.expect(
             SyncResponse(cursor: cursor, serverTime: 5, hasMore: true, changes: [change], horizon: 2),
@@ -36,7 +37,7 @@ struct SyncMessageTests {
                 + #""rejected":[],"serverTime":5}"#)
         let initial = SyncResponse(
             cursor: cursor, serverTime: 5, isInitial: true,
-            lineage: [Cursor(epoch: EpochID(rawValue: 1), sequence: 4), cursor])
+            lineage: [SyncCursor(epoch: EpochID(rawValue: 1), sequence: 4), cursor])
         try Samples.expect(
             initial,
             is: #"{"changes":[],"cursor":9,"epoch":"00000000000000e1","horizon":0,"initial":true,"#
@@ -83,7 +84,7 @@ struct SyncMessageTests {
         #expect(Array(answer.key.text.utf8) == bytes)
         let escaped = key.text.utf16.map { String(format: "\\u%04x", $0) }.joined()
         let json = #"{"key":"\#(escaped)","stamp":"\#(Self.stamp)","deleted":true}"#
-        #expect(Array(try Samples.decode(json, as: Record.self).key.text.utf8) == bytes)
+        #expect(Array(try Samples.decode(json, as: StoreRecord.self).key.text.utf8) == bytes)
     }
 
     @Test("keys that Swift strings call equal stay apart in one message")
@@ -99,10 +100,10 @@ struct SyncMessageTests {
         "a change without a valid stamp, or with neither or both of value and deleted, is malformed",
         arguments: [
             (#"{"key":"k","deleted":true}"#, "the document lacks stamp"),
-            (#"{"key":"k","stamp":"","deleted":true}"#, "stamp is invalid: expected \(Stamp.textForm)"),
+            (#"{"key":"k","stamp":"","deleted":true}"#, "stamp is invalid: expected \(StoreStamp.textForm)"),
             (
                 #"{"key":"k","stamp":"019B76DAA87B-00000007-8f3ac0de51b20417","deleted":true}"#,
-                "stamp is invalid: expected \(Stamp.textForm)"
+                "stamp is invalid: expected \(StoreStamp.textForm)"
             ), (#"{"key":"k","stamp":"STAMP"}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","deleted":false}"#, "the document lacks value"),
             (#"{"key":"k","stamp":"STAMP","value":"AA==","deleted":true}"#, "deleted is invalid"),
@@ -117,7 +118,7 @@ struct SyncMessageTests {
     func malformedChanges(json: String, message: String) {
         let json = json.replacing("STAMP", with: Self.stamp)
         #expect(throws: WireError.malformed(message)) {
-            try Samples.decode(json, as: Record.self)
+            try Samples.decode(json, as: StoreRecord.self)
         }
         let request = #"{"replica":"8f3ac0de51b20417","changes":[\#(json)]}"#
         #expect(throws: WireError.self) { try Samples.decode(request, as: SyncRequest.self) }
@@ -127,7 +128,7 @@ struct SyncMessageTests {
     func values() throws {
         #expect(
             try Samples.decode(#"{"key":"","stamp":"\#(Self.stamp)","value":""}"#)
-                == Record(key: "", stamp: Samples.stamp(), content: .value(Data())))
+                == StoreRecord(key: "", stamp: Samples.stamp(), content: .value(Data())))
         #expect(
             try Samples.decode(#"{"key":"key","stamp":"\#(Self.stamp)","value":"AAH/","deleted":false}"#)
                 == Samples.value())
@@ -173,14 +174,14 @@ struct SyncMessageTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         let response = SyncResponse(
-            cursor: Cursor(epoch: Samples.epoch, sequence: 9), serverTime: 5, isInitial: true,
+            cursor: SyncCursor(epoch: Samples.epoch, sequence: 9), serverTime: 5, isInitial: true,
             changes: Samples.literalKeys.enumerated().map {
                 SequencedRecord(record: Samples.value($1), sequence: UInt64($0))
             },
             rejections: [
                 SyncRejection(Samples.value(), .clock(limit: 1, present: Samples.stamp()))
             ],
-            lineage: [Cursor(epoch: Samples.epoch, sequence: 9)])
+            lineage: [SyncCursor(epoch: Samples.epoch, sequence: 9)])
         let whole = WireJSON.encode(response)
         let alphabet = Array("{}[]\",:\\0129eE+-.tfn \u{e4}".utf8) + [0, 0xFF, 0xC0]
         var decodedCount = 0

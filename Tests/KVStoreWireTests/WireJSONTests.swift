@@ -105,7 +105,7 @@ struct WireJSONTests {
             }
             #expect(try !#require(error).description.contains("hunter2"), "\(json)")
         }
-        let reason = "keys[1].stamp is invalid: expected \(Stamp.textForm)"
+        let reason = "keys[1].stamp is invalid: expected \(StoreStamp.textForm)"
         #expect(throws: WireError.malformed(reason)) {
             try Samples.decode(
                 #"{"keys":[{"key":"k","seq":1,"byteCount":1,"# + #""stamp":"019b76daa87b-00000007-8f3ac0de51b20417"},"#
@@ -131,7 +131,7 @@ struct WireJSONTests {
         #expect(Samples.json(device).contains(#""lastSeen":2"#))
         try Samples.expect(
             StoreList(stores: [
-                .init(name: "notes", end: Cursor(epoch: Samples.epoch, sequence: 5), keyCount: 2, byteCount: 90)
+                .init(name: "notes", end: SyncCursor(epoch: Samples.epoch, sequence: 5), keyCount: 2, byteCount: 90)
             ]),
             is: #"{"stores":[{"byteCount":90,"cursor":5,"epoch":"00000000000000e1","keyCount":2,"#
                 + #""store":"notes"}]}"#)

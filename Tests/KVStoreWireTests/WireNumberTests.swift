@@ -18,7 +18,7 @@ struct WireNumberTests {
         }
     }
 
-    private static let cursor = Cursor(epoch: Samples.epoch, sequence: 9)
+    private static let cursor = SyncCursor(epoch: Samples.epoch, sequence: 9)
     private static let change = SequencedRecord(record: Samples.value(), sequence: 8)
     private static let device = DaemonDevice(
         deviceID: "d", device: "desk", scopes: ["read"], created: 5, lastSeen: 6, connected: true)

@@ -58,12 +58,12 @@ struct BackupProcessTests {
         defer { progress.end() }
         let client = TestClient(port: port)
         var milliseconds: Int64 = 0
-        var cursor: Cursor?
+        var cursor: SyncCursor?
         while !progress.isStopped {
             milliseconds += 1
             let key = "w\(milliseconds % 200)"
             let change = Samples.change(
-                key, Stamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
+                key, StoreStamp(milliseconds: milliseconds, counter: 0, replica: Samples.replica),
                 String(repeating: "v", count: 200))
             let answer = try await client.sync(token, Samples.request([change], since: cursor), store: "default")
             try #require(answer.rejections.isEmpty)
@@ -84,7 +84,7 @@ struct BackupProcessTests {
         return Dictionary(
             uniqueKeysWithValues: try dump.output.split(separator: "\n").map {
                 let line = try JSONDecoder().decode(Line.self, from: Data($0.utf8))
-                return (line.key, try #require(Stamp(line.stamp)).milliseconds)
+                return (line.key, try #require(StoreStamp(line.stamp)).milliseconds)
             })
     }
 

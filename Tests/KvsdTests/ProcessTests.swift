@@ -23,7 +23,7 @@ struct ProcessTests {
                 var answer = try await client.sync(token, Samples.request())
                 for index in 0..<Int.max {
                     let key = "k \(writer) \(life) \(index % 300)"
-                    let stamp = Stamp(
+                    let stamp = StoreStamp(
                         milliseconds: Int64(index), counter: 0, replica: ReplicaID(rawValue: UInt64(writer + 1)))
                     let change = Samples.change(key, stamp, String(repeating: "v", count: 400))
                     answer = try await client.sync(token, Samples.request([change], since: answer.cursor))
@@ -81,7 +81,7 @@ struct ProcessTests {
         }
         let daemon = try await DaemonProcess(dataPath: data)
         let found = try await Self.withClient(of: daemon) { client in
-            var stamps: [StoreKey: Stamp] = [:]
+            var stamps: [StoreKey: StoreStamp] = [:]
             var answer = try await client.sync(tokens[0], Samples.request())
             while true {
                 for change in answer.changes { stamps[change.record.key] = change.record.stamp }
@@ -282,7 +282,7 @@ struct ProcessTests {
 
 /// The last stamp of each key that a daemon has acknowledged.
 private final class Acknowledged: Sendable {
-    private let state = Mutex<[StoreKey: Stamp]>([:])
+    private let state = Mutex<[StoreKey: StoreStamp]>([:])
     /// How many keys there are, as it changes; one reader at a time.
     let counts: AsyncStream<Int>
     private let continuation: AsyncStream<Int>.Continuation
@@ -291,10 +291,10 @@ private final class Acknowledged: Sendable {
         (counts, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    var stamps: [StoreKey: Stamp] { state.withLock { $0 } }
+    var stamps: [StoreKey: StoreStamp] { state.withLock { $0 } }
     var count: Int { state.withLock { $0.count } }
 
-    func record(_ key: StoreKey, _ stamp: Stamp) {
+    func record(_ key: StoreKey, _ stamp: StoreStamp) {
         let count = state.withLock { state in
             state[key] = stamp
             return state.count
@@ -305,5 +305,5 @@ private final class Acknowledged: Sendable {
 
 extension Samples {
     /// Earlier than any clock of a machine that runs this.
-    fileprivate static let past = Stamp(milliseconds: 1, counter: 0, replica: replica)
+    fileprivate static let past = StoreStamp(milliseconds: 1, counter: 0, replica: replica)
 }

@@ -40,7 +40,7 @@ enum LiveSample {
 
     private static func key(_ name: String, _ value: PropertyListValue, _ age: Double) -> LiveData.StoredKey {
         let date = Sample.now.addingTimeInterval(-age)
-        let stamp = Stamp(
+        let stamp = StoreStamp(
             milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 1, replica: ReplicaID(rawValue: 0xB0))
         return LiveData.StoredKey(
             key: name, bytes: value.encoded(), setAt: date, stamp: stamp.description, writer: stamp.replica.description,

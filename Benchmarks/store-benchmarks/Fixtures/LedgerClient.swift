@@ -9,7 +9,7 @@ final class LedgerClient {
 
     let id: StoreID
     private let replica: ReplicaID
-    private var cursor: Cursor?
+    private var cursor: SyncCursor?
     private var counter: UInt32 = 0
 
     init(store: Int) {
@@ -21,8 +21,8 @@ final class LedgerClient {
     func request(_ values: [(key: StoreKey, value: Data)]) -> SyncRequest {
         let changes = values.map { key, value in
             counter += 1
-            let stamp = Stamp(milliseconds: Self.now, counter: counter, replica: replica)
-            return Record(key: key, stamp: stamp, content: .value(value))
+            let stamp = StoreStamp(milliseconds: Self.now, counter: counter, replica: replica)
+            return StoreRecord(key: key, stamp: stamp, content: .value(value))
         }
         return SyncRequest(replica: replica, since: cursor, changes: changes)
     }

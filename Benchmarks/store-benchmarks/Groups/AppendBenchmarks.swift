@@ -20,7 +20,7 @@ enum AppendBenchmarks {
         let replica = try DurableReplica(storage: try FileLogStorage(directory: folder), options: options, seed: 1)
         let now = Instant(wall: LedgerClient.now, monotonic: 0)
         func write(_ index: Int, number: Int) throws -> () throws -> Void {
-            let content = Record.Content.value(Values.bytes(100, number: number))
+            let content = StoreRecord.Content.value(Values.bytes(100, number: number))
             let key = Values.key(index)
             return {
                 let ready = try replica.transact(at: now) { replica, now in

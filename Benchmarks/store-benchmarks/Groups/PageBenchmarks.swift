@@ -33,10 +33,10 @@ enum PageBenchmarks {
     private static func hub(keyCount: Int) -> Hub {
         var hub = Hub(epoch: EpochID(rawValue: 1))
         for sequence in 1...keyCount + 1 {
-            let stamp = Stamp(
+            let stamp = StoreStamp(
                 milliseconds: LedgerClient.now, counter: UInt32(sequence),
                 replica: ReplicaID(rawValue: 1))
-            let record = Record(
+            let record = StoreRecord(
                 key: Values.key(sequence % keyCount), stamp: stamp,
                 content: .value(Values.bytes(100, number: sequence)))
             hub.commit(hub.plan([record], now: LedgerClient.now))

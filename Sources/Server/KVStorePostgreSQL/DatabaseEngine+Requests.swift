@@ -17,7 +17,7 @@
         }
 
         package func write(
-            _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+            _ content: StoreRecord.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
             by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
             _ complete: @escaping Completion<SequencedRecord>
         ) {
@@ -38,7 +38,7 @@
             enqueue(.values(where: isIncluded, complete), store, on: loop)
         }
 
-        package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
+        package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<SyncCursor>) {
             enqueue(.end(complete), store, on: loop)
         }
 
@@ -161,7 +161,7 @@
             withState { $0.cache.store(store)?.row?.hub.sequence ?? 0 }
         }
 
-        package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
+        package func page(of store: StoreID, after cursor: SyncCursor, limits: PageLimits) -> LivePage {
             withState { state in
                 guard let found = state.cache.store(store), found.isLoaded else { return .pending }
                 guard let row = found.row, row.generation == state.generation else {

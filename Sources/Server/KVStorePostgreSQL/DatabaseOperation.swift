@@ -16,10 +16,10 @@ struct AnswerPlace: Hashable, Sendable {
 struct DatabaseOperation: @unchecked Sendable {
     enum Request {
         case sync(SyncRequest, mayCreate: Bool, Completion<SyncResponse>)
-        case write(Record.Content, StoreKey, Precondition, ReplicaID, Completion<SequencedRecord>)
+        case write(StoreRecord.Content, StoreKey, Precondition, ReplicaID, Completion<SequencedRecord>)
         case value(StoreKey, Completion<SequencedRecord?>)
         case values(where: (StoreKey) -> Bool, Completion<[SequencedRecord]?>)
-        case end(Completion<Cursor>)
+        case end(Completion<SyncCursor>)
         case remove(Completion<Void>)
         /// For live readers, which are woken.
         case refresh

@@ -105,10 +105,11 @@
                 bytes.flatMap { $0.count == 20 ? $0.stamp(at: 0) : nil }
             }
             guard let key, let stamp, let revision = rows.int64(row, column + 1) else { return nil }
-            let content = rows.withBytes(row, column + 3) { bytes -> Record.Content in
+            let content = rows.withBytes(row, column + 3) { bytes -> StoreRecord.Content in
                 bytes.map { .value(Data($0)) } ?? .tombstone
             }
-            return SequencedRecord(record: Record(key: key, stamp: stamp, content: content), sequence: UInt64(revision))
+            return SequencedRecord(
+                record: StoreRecord(key: key, stamp: stamp, content: content), sequence: UInt64(revision))
         }
 
         static func damage(of store: Int64) -> PostgreSQLError {

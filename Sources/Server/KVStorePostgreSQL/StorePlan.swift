@@ -151,7 +151,8 @@ struct StorePlan {
     }
 
     private mutating func write(
-        _ content: Record.Content, _ key: StoreKey, if precondition: Precondition, _ replica: ReplicaID, to hub: Hub,
+        _ content: StoreRecord.Content, _ key: StoreKey, if precondition: Precondition, _ replica: ReplicaID,
+        to hub: Hub,
         now: Int64
     ) -> Outcome {
         let present = entry(of: key, in: hub)
@@ -161,8 +162,8 @@ struct StorePlan {
             confirms = true
             return .write(present)
         }
-        let stamp = Stamp.next(after: present?.record.stamp, now: now, replica: replica)
-        let record = Record(key: key, stamp: stamp, content: content)
+        let stamp = StoreStamp.next(after: present?.record.stamp, now: now, replica: replica)
+        let record = StoreRecord(key: key, stamp: stamp, content: content)
         let rejected = plan.rejections.count
         hub.extend(&plan, with: [record], now: now)
         if plan.rejections.count > rejected {
@@ -202,7 +203,7 @@ struct StorePlan {
         plan.accepted.lazy.filter { isLast($0.record) }
     }
 
-    private func isLast(_ record: Record) -> Bool {
+    private func isLast(_ record: StoreRecord) -> Bool {
         plan.record(of: record.key)?.stamp == record.stamp
     }
 

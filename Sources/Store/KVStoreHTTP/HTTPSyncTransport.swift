@@ -63,7 +63,7 @@ public final class HTTPSyncTransport: SyncTransport {
 
     /// The stream reads from the network only when its consumer asks for an event, so a slow consumer slows the
     /// daemon down instead of filling memory.
-    public func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+    public func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
         var decoder = SyncEventDecoder()
         let reader = EventReader(
             connection, ["stores", store, "changes"],

@@ -48,11 +48,11 @@ extension Ledger {
 
     /// What a record, or the tombstone of one, takes in memory: 330 bytes besides a short key and its value were
     /// measured.
-    package static func memoryByteCount(of record: Record) -> Int {
+    package static func memoryByteCount(of record: StoreRecord) -> Int {
         memoryByteCount(of: record.key, record.content)
     }
 
-    package static func memoryByteCount(of key: StoreKey, _ content: Record.Content) -> Int {
+    package static func memoryByteCount(of key: StoreKey, _ content: StoreRecord.Content) -> Int {
         384 + 2 * key.text.utf8.count + content.byteCount
     }
 

@@ -192,13 +192,13 @@ package final class Ledger {
 
     /// Applies changes as `apply` does; returns what became of them.
     package func accept(
-        _ changes: [Record], to id: StoreID, now: Int64, limits: AccountLimits = AccountLimits()
+        _ changes: [StoreRecord], to id: StoreID, now: Int64, limits: AccountLimits = AccountLimits()
     ) throws(LogError) -> Hub.Plan {
         try accept(changes, in: id, now: now, limits: limits).plan
     }
 
     private func accept(
-        _ changes: [Record], in id: StoreID, now: Int64, limits: AccountLimits
+        _ changes: [StoreRecord], in id: StoreID, now: Int64, limits: AccountLimits
     ) throws(LogError) -> (store: Store, plan: Hub.Plan) {
         let known = stores[id]
         let isPresent = known.map { !$0.isRemoved } ?? false
@@ -233,13 +233,13 @@ package final class Ledger {
     }
 
     /// Keeps no copy of the hub that its change would have to copy.
-    private static func plan(_ changes: [Record], in hub: Hub, now: Int64) -> (Hub.Plan, memoryGrowth: Int) {
+    private static func plan(_ changes: [StoreRecord], in hub: Hub, now: Int64) -> (Hub.Plan, memoryGrowth: Int) {
         let plan = hub.plan(changes, now: now)
         return (plan, memoryGrowth(of: plan, in: hub))
     }
 
     package static func memoryGrowth(of plan: Hub.Plan, in hub: Hub) -> Int {
-        var planned: [StoreKey: Record] = [:]
+        var planned: [StoreKey: StoreRecord] = [:]
         return plan.accepted.reduce(0) { total, entry in
             let record = entry.record
             let former = planned[record.key] ?? hub.entries[record.key]?.record
@@ -264,7 +264,7 @@ package final class Ledger {
     package func hub(_ id: StoreID) -> Hub? { present(id)?.hub }
 
     /// Where the history of a store ends; nil for an unknown store.
-    package func end(of id: StoreID) -> Cursor? { present(id)?.hub.end }
+    package func end(of id: StoreID) -> SyncCursor? { present(id)?.hub.end }
 
     /// What readers of a store see: a removed one is empty. Nil for an unknown store.
     package func history(of id: StoreID) -> Hub? { stores[id]?.hub }

@@ -97,11 +97,11 @@ extension LedgerEntry {
         switch frame.kind {
         case Kind.record:
             guard let (key, keyEnd) = Self.key(in: bytes, from: start) else { return nil }
-            let content: Record.Content = bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
+            let content: StoreRecord.Content = bytes[start + 28] & 4 != 0 ? .tombstone : .value(Data(bytes[keyEnd...]))
             self = .record(
                 store,
                 SequencedRecord(
-                    record: Record(key: key, stamp: bytes.stamp(at: start + 8), content: content),
+                    record: StoreRecord(key: key, stamp: bytes.stamp(at: start + 8), content: content),
                     sequence: bytes.littleEndian(UInt64.self, at: start)))
         case Kind.state, Kind.removed:
             guard let state = Self.state(in: bytes, from: start) else { return nil }

@@ -142,7 +142,7 @@ package struct StoreList: Sendable, Equatable, Codable {
             byteCount = try fields.decodeCount(forKey: .byteCount)
         }
 
-        package init(name: String, end: Cursor, keyCount: Int, byteCount: Int) {
+        package init(name: String, end: SyncCursor, keyCount: Int, byteCount: Int) {
             store = name
             epoch = end.epoch
             cursor = end.sequence

@@ -36,13 +36,13 @@ package struct BinaryReader {
         return flags
     }
 
-    mutating func cursor(_ field: StaticString) throws(WireError) -> Cursor {
+    mutating func cursor(_ field: StaticString) throws(WireError) -> SyncCursor {
         let cursor = bytes.cursor(at: try take(16, field).lowerBound)
         guard WireNumber.sequence.contains(cursor.sequence) else { throw invalid(field) }
         return cursor
     }
 
-    mutating func stamp(_ field: StaticString) throws(WireError) -> Stamp {
+    mutating func stamp(_ field: StaticString) throws(WireError) -> StoreStamp {
         let start = try take(20, field).lowerBound
         guard bytes.littleEndian(UInt64.self, at: start) >> 48 == 0 else { throw invalid(field) }
         return bytes.stamp(at: start)

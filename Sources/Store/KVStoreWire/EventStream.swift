@@ -8,7 +8,7 @@ package enum EventStreamText {
         var epoch: EpochID
     }
 
-    package static func opened(at cursor: Cursor) -> Data {
+    package static func opened(at cursor: SyncCursor) -> Data {
         event("opened", data: WireJSON.encode(Opening(cursor: cursor.sequence, epoch: cursor.epoch)))
     }
 

@@ -5,7 +5,7 @@ package import KVStoreCore
 package struct KeySummary: Sendable, Equatable, Decodable, JSONDocument {
     package var key: StoreKey
     package var seq: UInt64
-    package var stamp: Stamp
+    package var stamp: StoreStamp
     package var byteCount: Int
 
     private enum CodingKeys: String, CodingKey { case key, seq, stamp, byteCount }
@@ -14,7 +14,7 @@ package struct KeySummary: Sendable, Equatable, Decodable, JSONDocument {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         key = try fields.decode(StoreKey.self, forKey: .key)
         seq = try fields.decode(in: WireNumber.sequence, forKey: .seq)
-        stamp = try fields.decode(Stamp.self, forKey: .stamp)
+        stamp = try fields.decode(StoreStamp.self, forKey: .stamp)
         byteCount = try fields.decodeCount(forKey: .byteCount)
     }
 

@@ -31,7 +31,7 @@ extension StoreKey: TextDocument {
     public static var textForm: String { "a string" }
 }
 
-extension Stamp: TextDocument {
+extension StoreStamp: TextDocument {
     public static var textForm: String { "a stamp such as 01a0b463467b-00000000-8f3ac0de51b20417" }
 }
 
@@ -44,7 +44,7 @@ extension EpochID: TextDocument {
 }
 
 /// `key`, `stamp`, and either `value` in base64 or `"deleted": true`.
-extension Record: Decodable, JSONDocument {
+extension StoreRecord: Decodable, JSONDocument {
     private enum CodingKeys: String, CodingKey {
         case key, stamp, value, deleted
     }
@@ -68,7 +68,7 @@ extension Record: Decodable, JSONDocument {
         }
         self.init(
             key: try fields.decode(StoreKey.self, forKey: .key),
-            stamp: try fields.decode(Stamp.self, forKey: .stamp), content: content)
+            stamp: try fields.decode(StoreStamp.self, forKey: .stamp), content: content)
     }
 
     package func write(to text: inout JSONText) { write(to: &text, sequence: nil) }
@@ -100,7 +100,8 @@ extension SequencedRecord: Decodable, JSONDocument {
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(record: try Record(from: decoder), sequence: try fields.decode(in: WireNumber.sequence, forKey: .seq))
+        self.init(
+            record: try StoreRecord(from: decoder), sequence: try fields.decode(in: WireNumber.sequence, forKey: .seq))
     }
 
     package func write(to text: inout JSONText) { record.write(to: &text, sequence: sequence) }

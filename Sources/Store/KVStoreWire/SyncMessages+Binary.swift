@@ -30,8 +30,9 @@ extension SyncRequest: BinaryMessage {
             replica: ReplicaID(rawValue: try reader.number(UInt64.self, "replica")),
             since: flags & Flag.cursor == 0 ? nil : try reader.cursor("since"),
             horizon: flags & Flag.horizon == 0 ? nil : try reader.number(in: WireNumber.sequence, "horizon"),
-            changes: try reader.list("changes", leastByteCount: Record.leastByteCount) { reader throws(WireError) in
-                try Record(from: &reader)
+            changes: try reader.list("changes", leastByteCount: StoreRecord.leastByteCount) {
+                reader throws(WireError) in
+                try StoreRecord(from: &reader)
             })
     }
 }
@@ -80,9 +81,10 @@ extension SyncResponse: BinaryMessage {
                 try reader.cursor("end")
             }
         }
-        changes = try reader.list("changes", leastByteCount: 8 + Record.leastByteCount) { reader throws(WireError) in
+        changes = try reader.list("changes", leastByteCount: 8 + StoreRecord.leastByteCount) {
+            reader throws(WireError) in
             let sequence = try reader.number(in: WireNumber.sequence, "seq")
-            return SequencedRecord(record: try Record(from: &reader), sequence: sequence)
+            return SequencedRecord(record: try StoreRecord(from: &reader), sequence: sequence)
         }
         rejections = try reader.list("rejected", leastByteCount: SyncRejection.leastByteCount) {
             reader throws(WireError) in try SyncRejection(from: &reader)
@@ -90,7 +92,7 @@ extension SyncResponse: BinaryMessage {
     }
 }
 
-extension Record {
+extension StoreRecord {
     /// In place of a value's length.
     private static let tombstoneMark = UInt32.max
     fileprivate static let leastByteCount = 28

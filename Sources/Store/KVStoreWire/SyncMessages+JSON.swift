@@ -9,12 +9,12 @@ extension SyncRequest: Decodable, JSONDocument {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let since = try fields.decodeIfPresent(EpochID.self, forKey: .epoch).map { epoch in
-            Cursor(epoch: epoch, sequence: try fields.decode(in: WireNumber.sequence, forKey: .since))
+            SyncCursor(epoch: epoch, sequence: try fields.decode(in: WireNumber.sequence, forKey: .since))
         }
         self.init(
             replica: try fields.decode(ReplicaID.self, forKey: .replica), since: since,
             horizon: try fields.decodeIfPresent(in: WireNumber.sequence, forKey: .horizon),
-            changes: try fields.decode([Record].self, forKey: .changes))
+            changes: try fields.decode([StoreRecord].self, forKey: .changes))
     }
 
     package func write(to text: inout JSONText) {
@@ -72,7 +72,7 @@ extension SyncResponse: Decodable, JSONDocument {
         let isInitial = try fields.decode(Bool.self, forKey: .initial)
         let lineage = isInitial ? try fields.decode([Epoch].self, forKey: .lineage) : []
         self.init(
-            cursor: Cursor(
+            cursor: SyncCursor(
                 epoch: try fields.decode(EpochID.self, forKey: .epoch),
                 sequence: try fields.decode(in: WireNumber.sequence, forKey: .cursor)),
             serverTime: try fields.decode(in: WireNumber.milliseconds, forKey: .serverTime), isInitial: isInitial,
@@ -80,7 +80,7 @@ extension SyncResponse: Decodable, JSONDocument {
             changes: try fields.decode([SequencedRecord].self, forKey: .changes),
             rejections: try fields.decode([SyncRejection].self, forKey: .rejected),
             horizon: try fields.decode(in: WireNumber.sequence, forKey: .horizon),
-            lineage: lineage.map { Cursor(epoch: $0.epoch, sequence: $0.end) })
+            lineage: lineage.map { SyncCursor(epoch: $0.epoch, sequence: $0.end) })
     }
 
     package func write(to text: inout JSONText) {
@@ -125,18 +125,18 @@ extension SyncRejection: Decodable, JSONDocument {
             case .clock:
                 .clock(
                     limit: try fields.decode(in: WireNumber.milliseconds, forKey: .limit),
-                    present: try fields.decodeIfPresent(Stamp.self, forKey: .present))
+                    present: try fields.decodeIfPresent(StoreStamp.self, forKey: .present))
             case .quota: .quota(limit: try fields.decodeCount(forKey: .limit))
             case .key: .key(limit: try fields.decodeCount(forKey: .limit))
             case .again: .again
             }
         self.init(
             key: try fields.decode(StoreKey.self, forKey: .key),
-            stamp: try fields.decode(Stamp.self, forKey: .stamp), reason: reason)
+            stamp: try fields.decode(StoreStamp.self, forKey: .stamp), reason: reason)
     }
 
     package func write(to text: inout JSONText) {
-        let (code, limit, present): (ReasonCode, Int64?, Stamp?) =
+        let (code, limit, present): (ReasonCode, Int64?, StoreStamp?) =
             switch reason {
             case .clock(let limit, let present): (.clock, limit, present)
             case .quota(let limit): (.quota, Int64(limit), nil)

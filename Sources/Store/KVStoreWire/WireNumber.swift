@@ -4,7 +4,7 @@ import KVStoreCore
 /// does not decode, so arithmetic on what has been decoded does not overflow.
 package enum WireNumber {
     /// Times in milliseconds since 1970: as far before as a stamp can be after.
-    package static let milliseconds = -Stamp.greatestMilliseconds...Stamp.greatestMilliseconds
+    package static let milliseconds = -StoreStamp.greatestMilliseconds...StoreStamp.greatestMilliseconds
     /// Sequence numbers and horizons.
     package static let sequence: ClosedRange<UInt64> = 0...UInt64(Int64.max)
     /// Counts, sizes and limits.

@@ -26,7 +26,7 @@ final class EmulatorEngine: StorageEngine {
     }
 
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        _ content: StoreRecord.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
         _ complete: @escaping Completion<SequencedRecord>
     ) {
@@ -87,13 +87,13 @@ final class EmulatorEngine: StorageEngine {
         log.removeStores(ofAccount: account, count: count, on: loop, complete)
     }
 
-    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
+    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<SyncCursor>) {
         log.end(of: store, on: loop, complete)
     }
 
     func durableSequence(of store: StoreID) -> UInt64 { log.durableSequence(of: store) }
 
-    func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
+    func page(of store: StoreID, after cursor: SyncCursor, limits: PageLimits) -> LivePage {
         log.page(of: store, after: cursor, limits: limits)
     }
 

@@ -33,7 +33,8 @@ extension DemoUsage {
         return values.enumerated().map { index, entry in
             let date = now.addingTimeInterval(-entry.age)
             let replica = ReplicaID(rawValue: index == 0 ? 0xD0 : 0xA1)
-            let stamp = Stamp(milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 0, replica: replica)
+            let stamp = StoreStamp(
+                milliseconds: Int64(date.timeIntervalSince1970 * 1_000), counter: 0, replica: replica)
             return LiveData.StoredKey(
                 key: entry.key, bytes: entry.value.encoded(), setAt: date,
                 stamp: stamp.description, writer: replica.description, isOwn: index > 0)

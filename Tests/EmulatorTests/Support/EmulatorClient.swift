@@ -88,7 +88,7 @@ final class EmulatorClient: Sendable {
     /// Pushes changes and pulls everything after a cursor.
     @discardableResult
     func sync(
-        _ changes: [Record] = [], replica: ReplicaID = Samples.replica, since: Cursor? = nil,
+        _ changes: [StoreRecord] = [], replica: ReplicaID = Samples.replica, since: SyncCursor? = nil,
         store: String = "s", token: String
     ) async throws -> SyncResponse {
         let request = SyncRequest(replica: replica, since: since, changes: changes)

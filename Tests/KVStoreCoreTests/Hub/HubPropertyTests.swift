@@ -7,7 +7,7 @@ import Testing
 struct HubPropertyTests {
     private static let seeds: [UInt64] = [1, 2, 3, 0xC0DE, UInt64.random(in: 0...UInt64.max)]
 
-    private func changes(_ count: Int, _ random: inout SplitMix64) -> [Record] {
+    private func changes(_ count: Int, _ random: inout SplitMix64) -> [StoreRecord] {
         (0..<count).map { _ in
             Samples.record(
                 "k\(Int.random(in: 0..<12, using: &random))",
@@ -89,7 +89,7 @@ struct HubPropertyTests {
     func everyCursor(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var hub = Hub(epoch: "e")
-        var readers: [(cursor: UInt64, known: [StoreKey: Record])] = []
+        var readers: [(cursor: UInt64, known: [StoreKey: StoreRecord])] = []
         for _ in 0..<80 {
             _ = hub.apply(Samples.request(changes(3, &random)))
             if Int.random(in: 0..<4, using: &random) == 0 { readers.append((0, [:])) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Hub")
 struct HubTests {
-    private func cursor(_ sequence: UInt64) -> Cursor { Cursor(epoch: "e", sequence: sequence) }
+    private func cursor(_ sequence: UInt64) -> SyncCursor { SyncCursor(epoch: "e", sequence: sequence) }
 
     @Test("a stamp more than a minute ahead is rejected with the limit and the stamp")
     func future() {
@@ -105,7 +105,7 @@ struct HubTests {
         var hub = Hub(epoch: "e")
         _ = hub.apply(Samples.request([Samples.record("a"), Samples.record("b")]))
         #expect(hub.apply(Samples.request()).isInitial)
-        let other = Cursor(epoch: "other", sequence: 1)
+        let other = SyncCursor(epoch: "other", sequence: 1)
         #expect(hub.apply(Samples.request(since: other)).isInitial)
         #expect(hub.apply(Samples.request(since: cursor(3))).isInitial)
         #expect(!hub.apply(Samples.request(since: cursor(1))).isInitial)

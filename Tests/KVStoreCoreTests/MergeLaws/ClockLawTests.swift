@@ -16,9 +16,9 @@ struct ClockLawTests {
         return edge &+ Int64.random(in: -2...2, using: &random)
     }
 
-    private func stamp(_ random: inout SeededGenerator) -> Stamp {
+    private func stamp(_ random: inout SeededGenerator) -> StoreStamp {
         let counters: [UInt32] = [0, 1, .max - 1, .max]
-        return Stamp(
+        return StoreStamp(
             milliseconds: min(time(&random), Self.greatest - 10), counter: counters.randomElement(using: &random)!,
             replica: ReplicaID(rawValue: random.next()))
     }
@@ -57,7 +57,7 @@ struct ClockLawTests {
     func overflow() {
         var clock = HybridClock()
         let id = ReplicaID(rawValue: 1)
-        clock.observe(Stamp(milliseconds: 500, counter: .max, replica: id))
+        clock.observe(StoreStamp(milliseconds: 500, counter: .max, replica: id))
         let next = clock.next(now: 0, replica: id)
         #expect(next.description == "0000000001f5-00000000-0000000000000001")
         #expect(clock.next(now: 0, replica: id).counter == 1)
@@ -93,7 +93,7 @@ struct ClockLawTests {
             }
             let isLess = numbers[0].lexicographicallyPrecedes(numbers[1])
             if (left < right) != isLess || (left.description < right.description) != isLess
-                || Stamp(left.description) != left
+                || StoreStamp(left.description) != left
             {
                 throw HistoryFailure("\(left) and \(right)", seed)
             }

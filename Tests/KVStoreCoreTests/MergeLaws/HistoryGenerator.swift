@@ -7,7 +7,7 @@ import StoreTestSupport
 /// other's stamps, a copied directory, and another content under an existing stamp.
 struct HistoryGenerator {
     /// In the order in which they were written.
-    private(set) var records: [Record] = []
+    private(set) var records: [StoreRecord] = []
     private var random: SeededGenerator
 
     private struct Writer {
@@ -40,7 +40,7 @@ struct HistoryGenerator {
             case 3: adoptStamp()
             default:
                 let stamp = writers[index].clock.next(now: now + writers[index].skew, replica: writers[index].id)
-                records.append(Record(key: newKey(), stamp: stamp, content: newContent()))
+                records.append(StoreRecord(key: newKey(), stamp: stamp, content: newContent()))
             }
         }
         if records.isEmpty { adoptStamp() }
@@ -55,7 +55,7 @@ struct HistoryGenerator {
     private mutating func newKey() -> StoreKey { Self.keys.randomElement(using: &random)! }
 
     /// Few and similar: equal bytes, prefixes of each other and removals are common.
-    private mutating func newContent() -> Record.Content {
+    private mutating func newContent() -> StoreRecord.Content {
         guard Int.random(in: 0..<4, using: &random) > 0 else { return .tombstone }
         let count = Int.random(in: 0...2, using: &random)
         return .value(Data((0..<count).map { _ in [0, 1, 127, 128, 255].randomElement(using: &random)! }))
@@ -65,21 +65,22 @@ struct HistoryGenerator {
     private mutating func adoptStamp() {
         let former = records.randomElement(using: &random)
         records.append(
-            Record(
+            StoreRecord(
                 key: former?.key ?? newKey(),
-                stamp: former?.stamp ?? Stamp(milliseconds: Self.time, counter: 0, replica: ReplicaID(rawValue: 0)),
+                stamp: former?.stamp
+                    ?? StoreStamp(milliseconds: Self.time, counter: 0, replica: ReplicaID(rawValue: 0)),
                 content: newContent()))
     }
 
     /// The history in an order in which a network may deliver it: any, with repetitions.
-    mutating func delivery() -> [Record] {
+    mutating func delivery() -> [StoreRecord] {
         let again = records.filter { _ in Bool.random(using: &random) }
         return (records + again).shuffled(using: &random)
     }
 
     /// Cuts a delivery into messages.
-    mutating func messages(_ delivery: [Record]) -> [[Record]] {
-        var messages: [[Record]] = []
+    mutating func messages(_ delivery: [StoreRecord]) -> [[StoreRecord]] {
+        var messages: [[StoreRecord]] = []
         var rest = delivery[...]
         while !rest.isEmpty {
             let message = rest.prefix(Int.random(in: 1...4, using: &random))

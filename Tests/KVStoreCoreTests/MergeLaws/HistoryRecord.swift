@@ -11,7 +11,7 @@ struct HistoryRecord: Hashable {
     /// Nil for a removal.
     let value: [UInt8]?
 
-    init(_ record: Record) {
+    init(_ record: StoreRecord) {
         stamp = record.stamp.description
         value =
             switch record.content {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Laws of the merge, over generated histories")
 struct MergeLawTests {
-    private func merge(_ left: Record, _ right: Record) -> Record {
+    private func merge(_ left: StoreRecord, _ right: StoreRecord) -> StoreRecord {
         right.supersedes(left) ? right : left
     }
 
@@ -63,7 +63,7 @@ struct MergeLawTests {
             var bench = ReceivingReplica()
             for _ in 0..<2 {
                 let delivery = history.delivery()
-                var folded: [StoreKey: Record] = [:]
+                var folded: [StoreKey: StoreRecord] = [:]
                 for record in delivery {
                     folded[record.key] = folded[record.key].map { merge($0, record) } ?? record
                 }
@@ -87,7 +87,7 @@ struct MergeLawTests {
     }
 
     private func expect(
-        _ records: [StoreKey: Record], _ winners: [StoreKey: HistoryRecord], _ place: String, _ seed: UInt64
+        _ records: [StoreKey: StoreRecord], _ winners: [StoreKey: HistoryRecord], _ place: String, _ seed: UInt64
     ) throws {
         let found = records.mapValues { HistoryRecord($0) }
         if found != winners {

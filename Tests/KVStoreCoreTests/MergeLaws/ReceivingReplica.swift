@@ -15,11 +15,11 @@ struct ReceivingReplica {
 
     private var now: Instant { Instant(wall: HistoryGenerator.time, monotonic: 0) }
 
-    var records: [StoreKey: Record] { replica.table.entries.mapValues(\.record) }
+    var records: [StoreKey: StoreRecord] { replica.table.entries.mapValues(\.record) }
 
-    mutating func receive(_ records: [Record]) { answer(records, isInitial: false) }
+    mutating func receive(_ records: [StoreRecord]) { answer(records, isInitial: false) }
 
-    private mutating func answer(_ records: [Record], isInitial: Bool) {
+    private mutating func answer(_ records: [StoreRecord], isInitial: Bool) {
         let request = replica.synchronize(at: now).ready.request
         // Sequence numbers at or below the cursor: what a daemon repeats.
         let changes = records.map { SequencedRecord(record: $0, sequence: sequence) }
@@ -29,7 +29,7 @@ struct ReceivingReplica {
                 id: request?.id ?? 0,
                 .success(
                     SyncResponse(
-                        cursor: Cursor(epoch: "epoch", sequence: sequence), serverTime: now.wall,
+                        cursor: SyncCursor(epoch: "epoch", sequence: sequence), serverTime: now.wall,
                         isInitial: isInitial, changes: changes))), at: now)
     }
 }

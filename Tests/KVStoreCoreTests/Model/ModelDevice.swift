@@ -12,7 +12,7 @@ struct ModelDevice {
 
     enum Stream: Equatable {
         case none
-        case requested(id: UInt64, since: Cursor)
+        case requested(id: UInt64, since: SyncCursor)
         /// The daemon has sent everything up to `position`, which is nil after a reset; `queue` is still to arrive.
         case open(id: UInt64, position: UInt64?, queue: [SyncEvent])
     }
@@ -26,9 +26,9 @@ struct ModelDevice {
     /// The node that serves the stream.
     var streamNode = 0
     /// Ghost, by key: the last write after the first download, until the daemon has had it or a greater one.
-    var owed: [Record?] = [nil, nil]
+    var owed: [StoreRecord?] = [nil, nil]
     /// Ghost, by key: the last content written before the first download, while it exists anywhere.
-    var provisional: [Record.Content?] = [nil, nil]
+    var provisional: [StoreRecord.Content?] = [nil, nil]
     /// Ghost: the sequence number at which the first download was complete.
     var firstSequence: UInt64?
 
@@ -36,7 +36,7 @@ struct ModelDevice {
     var isSetUp: Bool { replica.session.phase != .detached }
 
     /// By key, what an app sees.
-    var contents: [Record.Content?] {
+    var contents: [StoreRecord.Content?] {
         ModelWorld.keys.map { replica.table.content(forKey: $0) }
     }
 
@@ -88,7 +88,7 @@ extension ModelDevice: ReadyExecutor {
 
     mutating func closeStream() { stream = .none }
 
-    mutating func openStream(id: UInt64, since: Cursor) throws(ModelViolation) {
+    mutating func openStream(id: UInt64, since: SyncCursor) throws(ModelViolation) {
         guard stream == .none else {
             throw ModelViolation(promise: "one stream at a time", detail: "d\(number)")
         }

@@ -55,9 +55,9 @@ struct ModelGenerations: Equatable {
 struct ModelStandby {
     var hub: Hub
     var generations: ModelGenerations
-    var greatest: [Record?]
-    var forgotten: [Stamp?]
-    var buried: [[Record]]
+    var greatest: [StoreRecord?]
+    var forgotten: [StoreStamp?]
+    var buried: [[StoreRecord]]
 }
 
 /// What happens at a node.

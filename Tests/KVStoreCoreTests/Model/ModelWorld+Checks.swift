@@ -6,7 +6,7 @@ extension ModelWorld {
     /// Notifications contain what has changed, so an app that reads only after its own writes and after
     /// notifications knows what it would read.
     func checkNotifications(
-        _ notifications: [StoreChange], after step: DeviceStep, before: [Record.Content?], by index: Int
+        _ notifications: [StoreChange], after step: DeviceStep, before: [StoreRecord.Content?], by index: Int
     ) throws {
         let after = devices[index].contents
         var expected = Self.keys.indices.filter { before[$0] != after[$0] }.map { Self.keys[$0] }

@@ -66,7 +66,7 @@ extension ModelWorld {
     }
 
     /// A default may replace only what reached the daemon after the first download.
-    private func checkProvisional(_ record: Record, replaces present: SequencedRecord) throws {
+    private func checkProvisional(_ record: StoreRecord, replaces present: SequencedRecord) throws {
         let key = Self.keyIndex(record.key)
         for device in devices
         where device.provisional[key] == record.content && device.replica.id == record.stamp.replica {
@@ -122,7 +122,7 @@ extension ModelWorld {
     }
 
     /// Records of a key in requests that may still arrive.
-    private func inFlight(_ key: Int) -> [Record] {
+    private func inFlight(_ key: Int) -> [StoreRecord] {
         var requests = strays
         for device in devices {
             if case .request(let outgoing) = device.flight { requests.append(outgoing.request) }
@@ -151,14 +151,14 @@ extension ModelWorld {
             guard case .open(let id, let position?, let queue) = devices[index].stream else {
                 continue
             }
-            let cursor = Cursor(epoch: former.end.epoch, sequence: position)
+            let cursor = SyncCursor(epoch: former.end.epoch, sequence: position)
             guard hub.endsStream(at: cursor) else { continue }
             try checkReset(index, at: cursor)
             devices[index].stream = .open(id: id, position: nil, queue: queue + [.reset])
         }
     }
 
-    private func checkReset(_ index: Int, at cursor: Cursor) throws {
+    private func checkReset(_ index: Int, at cursor: SyncCursor) throws {
         guard generations.areEqual, !hub.endsStream(at: cursor) else { return }
         throw ModelViolation(promise: "a stream is reset only if it cannot continue", detail: "d\(index) at \(cursor)")
     }
@@ -180,5 +180,5 @@ extension ModelWorld {
         nodes.isEmpty ? hub : nodes[devices[index].streamNode].cache?.hub
     }
 
-    func stamp(_ record: Record?) -> String { record?.stamp.description ?? "nothing" }
+    func stamp(_ record: StoreRecord?) -> String { record?.stamp.description ?? "nothing" }
 }

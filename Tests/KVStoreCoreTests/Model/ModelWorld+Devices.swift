@@ -31,7 +31,7 @@ extension ModelWorld {
         switch step {
         case .write(let key, let removes):
             writesLeft -= 1
-            let content = removes ? Record.Content.tombstone : newContent(index)
+            let content = removes ? StoreRecord.Content.tombstone : newContent(index)
             let wasFirstDone = devices[index].replica.state.initialSyncCompleted
             let (ready, _) = devices[index].replica.write([Self.keys[key]: content], at: now)
             devices[index].provisional[key] = wasFirstDone || ready == Ready() ? nil : content
@@ -54,7 +54,7 @@ extension ModelWorld {
 
     /// A value that no other write of the world has, unless the bounds want equal ones. It is
     /// named after the clock reading, so that histories that differ in nothing else meet.
-    private func newContent(_ index: Int) -> Record.Content {
+    private func newContent(_ index: Int) -> StoreRecord.Content {
         guard !bounds.writesEqualValues else { return .value(Data([7])) }
         let replica = devices[index].replica
         var clock = replica.clock

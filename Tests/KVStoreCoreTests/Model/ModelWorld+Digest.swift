@@ -149,18 +149,18 @@ private struct DigestWriter {
         state.mix(UInt64((sequences & (1 << sequence &- 1)).nonzeroBitCount))
     }
 
-    mutating func cursor(_ cursor: Cursor?) {
+    mutating func cursor(_ cursor: SyncCursor?) {
         state.mix(cursor?.epoch.rawValue ?? 0)
         sequence(cursor?.sequence ?? 0)
     }
 
-    mutating func stamp(_ stamp: Stamp?) {
+    mutating func stamp(_ stamp: StoreStamp?) {
         guard let stamp else { return state.mix(.max) }
         state.mix(UInt64(stamp.milliseconds) << 16 | UInt64(stamp.counter))
         state.mix(stamp.replica.rawValue)
     }
 
-    mutating func content(_ content: Record.Content?) {
+    mutating func content(_ content: StoreRecord.Content?) {
         switch content {
         case nil: state.mix(0)
         case .tombstone: state.mix(1)
@@ -171,12 +171,12 @@ private struct DigestWriter {
         }
     }
 
-    mutating func record(_ record: Record?) {
+    mutating func record(_ record: StoreRecord?) {
         stamp(record?.stamp)
         if let record { content(record.content) }
     }
 
-    mutating func records(_ records: [Record]) {
+    mutating func records(_ records: [StoreRecord]) {
         state.mix(UInt64(records.count))
         for record in records { self.record(record) }
     }

@@ -211,7 +211,7 @@ extension ModelWorld {
     }
 
     /// Whether the database has the record or a greater one, or has forgotten a greater removal.
-    func isSettled(_ record: Record) -> Bool {
+    func isSettled(_ record: StoreRecord) -> Bool {
         let key = Self.keyIndex(record.key)
         let isHeld = greatest[key].map { !Self.isGreater(record, $0) } ?? false
         return isHeld || forgotten[key].map { record.stamp <= $0 } ?? false

@@ -33,14 +33,14 @@ struct ModelWorld {
     /// Whether the devices' clocks have gone wrong.
     var isSkewed = false
     /// Ghost, by key: the greatest record that the daemon has accepted since it forgot the key.
-    var greatest: [Record?] = [nil, nil]
+    var greatest: [StoreRecord?] = [nil, nil]
     /// Ghost, by key: the stamp of the tombstone that the daemon forgot.
-    var forgotten: [Stamp?] = [nil, nil]
+    var forgotten: [StoreStamp?] = [nil, nil]
     /// Ghost, by key: records that were acknowledged on a device when their tombstone was forgotten.
-    var buried: [[Record]] = [[], []]
+    var buried: [[StoreRecord]] = [[], []]
     /// Ghost, by key: the greatest record that a replica held at a failover, until the database has it or a greater
     /// one.
-    var due: [Record?] = [nil, nil]
+    var due: [StoreRecord?] = [nil, nil]
     /// Ghosts: the greatest generation and the last epoch that ever were, those that are lost included.
     var lastGeneration: UInt64 = 1
     var lastEpoch: UInt64 = 0
@@ -60,9 +60,9 @@ struct ModelWorld {
         failoversLeft = bounds.failovers
         if bounds.engine == .nodes { nodes = [ModelNode(), ModelNode()] }
         if bounds.isPopulated {
-            let record = Record(
+            let record = StoreRecord(
                 key: Self.keys[0],
-                stamp: Stamp(milliseconds: Self.daemonTime - 1_000, counter: 0, replica: ReplicaID(rawValue: 9)),
+                stamp: StoreStamp(milliseconds: Self.daemonTime - 1_000, counter: 0, replica: ReplicaID(rawValue: 9)),
                 content: .value(Data("earlier".utf8)))
             hub.load(SequencedRecord(record: record, sequence: 1))
             greatest[0] = record
@@ -95,7 +95,7 @@ struct ModelWorld {
 
 extension ModelWorld {
     /// The order of records as `docs/protocol.md` defines it, written without the product's merge rule.
-    static func isGreater(_ left: Record, _ right: Record) -> Bool {
+    static func isGreater(_ left: StoreRecord, _ right: StoreRecord) -> Bool {
         let (mine, theirs) = (left.stamp, right.stamp)
         if mine.milliseconds != theirs.milliseconds {
             return mine.milliseconds > theirs.milliseconds

@@ -6,21 +6,21 @@ import Testing
 @Suite("Merge rule")
 struct MergeTests {
     /// Records of one key from few stamps and contents, so that ties are common.
-    private func record(_ random: inout SplitMix64) -> Record {
-        let contents: [Record.Content] = [
+    private func record(_ random: inout SplitMix64) -> StoreRecord {
+        let contents: [StoreRecord.Content] = [
             .tombstone, .value(Data()), .value(Data([1])), .value(Data([1, 0])),
             .value(Data([2])), .value(Data([255])),
         ]
-        return Record(
+        return StoreRecord(
             key: "k",
-            stamp: Stamp(
+            stamp: StoreStamp(
                 milliseconds: Int64.random(in: 1...2, using: &random),
                 counter: UInt32.random(in: 0...1, using: &random),
                 replica: ReplicaID(rawValue: UInt64.random(in: 1...2, using: &random))),
             content: contents.randomElement(using: &random)!)
     }
 
-    private func merge(_ left: Record, _ right: Record) -> Record {
+    private func merge(_ left: StoreRecord, _ right: StoreRecord) -> StoreRecord {
         right.supersedes(left) ? right : left
     }
 
@@ -60,8 +60,8 @@ struct MergeTests {
     @Test("the text of a stamp sorts like the stamp and parses back")
     func stampText() {
         var random = SplitMix64(seed: 3)
-        func stamp() -> Stamp {
-            Stamp(
+        func stamp() -> StoreStamp {
+            StoreStamp(
                 milliseconds: Int64.random(in: 0...(1 << 48) - 1, using: &random)
                     >> Int64.random(in: 0...47, using: &random),
                 counter: UInt32(truncatingIfNeeded: random.next()) >> UInt32.random(in: 0...31, using: &random),
@@ -70,19 +70,19 @@ struct MergeTests {
         for _ in 0..<1_000 {
             let (a, b) = (stamp(), stamp())
             #expect((a < b) == (a.description < b.description))
-            #expect(Stamp(a.description) == a)
+            #expect(StoreStamp(a.description) == a)
         }
     }
 
     @Test("texts that are not stamps do not parse")
     func invalidTexts() {
         let good = "0000000f4240-00000001-00000000000000ab"
-        #expect(Stamp(good) != nil)
+        #expect(StoreStamp(good) != nil)
         let invalid = [
             "", "-", "--", good + " ", " " + good, good.uppercased(), good + "-", String(good.dropLast()),
             "0000000f4240-00000001", "+000000f4240-00000001-00000000000000ab", good.replacing("-", with: "_"),
             good.replacing("a", with: "g"), good.replacing("0000000f", with: "000000٠f"),
         ]
-        for text in invalid { #expect(Stamp(text) == nil, "\(text)") }
+        for text in invalid { #expect(StoreStamp(text) == nil, "\(text)") }
     }
 }

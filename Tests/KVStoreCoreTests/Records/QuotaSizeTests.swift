@@ -22,13 +22,13 @@ struct QuotaSizeTests {
     func sizes(index: Int) throws {
         let row = Self.rows[index]
         let encoded = row.value.encoded()
-        #expect(Record.Content.value(encoded).quotaByteCount == row.byteCount ?? encoded.count, "\(row.name)")
+        #expect(StoreRecord.Content.value(encoded).quotaByteCount == row.byteCount ?? encoded.count, "\(row.name)")
         if case .string(let text) = row.value { #expect(text.utf8.count == row.byteCount) }
         // Another writer's encoder counts alike.
         let foundation = try PropertyListSerialization.data(
             fromPropertyList: row.value.object, format: .binary, options: 0)
         if row.byteCount != nil {
-            #expect(Record.Content.value(foundation).quotaByteCount == row.byteCount)
+            #expect(StoreRecord.Content.value(foundation).quotaByteCount == row.byteCount)
         }
     }
 
@@ -37,14 +37,14 @@ struct QuotaSizeTests {
         let encoded = PropertyListValue.data(Data(count: 300)).encoded()
         for length in 0..<encoded.count {
             let cut = encoded.prefix(length)
-            let byteCount = Record.Content.value(cut).quotaByteCount
+            let byteCount = StoreRecord.Content.value(cut).quotaByteCount
             #expect(byteCount == length || byteCount == 300 && length >= 332)
         }
         for position in 0..<60 where position < encoded.count {
             var changed = encoded
             changed[position] ^= 0x10
-            #expect(Record.Content.value(changed).quotaByteCount <= encoded.count)
+            #expect(StoreRecord.Content.value(changed).quotaByteCount <= encoded.count)
         }
-        #expect(Record.Content.tombstone.quotaByteCount == 0)
+        #expect(StoreRecord.Content.tombstone.quotaByteCount == 0)
     }
 }

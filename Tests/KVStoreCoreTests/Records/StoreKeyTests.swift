@@ -51,7 +51,7 @@ struct StoreKeyTests {
                 id: bench.requestID,
                 .success(
                     SyncResponse(
-                        cursor: Cursor(epoch: "e", sequence: 4), serverTime: bench.now.wall,
+                        cursor: SyncCursor(epoch: "e", sequence: 4), serverTime: bench.now.wall,
                         changes: [
                             .other(decomposed, "3", at: 1_000_100, sequence: 3),
                             .other(composed, nil, at: 1_000_100, sequence: 4),

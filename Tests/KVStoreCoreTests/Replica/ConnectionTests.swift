@@ -139,7 +139,7 @@ struct ConnectionTests {
             #expect(lines.count == 1 && lines[0].hasPrefix("wake in "), "round \(round)")
             greatest = max(greatest, Int64(lines[0].dropFirst("wake in ".count))!)
             #expect(bench.pendingKeys == ["a"])
-            #expect(bench.replica.state.cursor == Cursor(epoch: "e", sequence: 0))
+            #expect(bench.replica.state.cursor == SyncCursor(epoch: "e", sequence: 0))
             bench.advance(milliseconds: 60_000)
             #expect(bench.handle(.woke) == ["send e 0 a"])
         }

@@ -10,7 +10,7 @@ struct EpochTests {
         var bench = ReplicaBench.joined()
         _ = bench.set("a", "1")
         _ = bench.answer(epoch: "f", cursor: 3)
-        #expect(bench.replica.state.cursor == Cursor(epoch: "f", sequence: 3))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "f", sequence: 3))
         #expect(bench.pendingKeys.isEmpty)
     }
 
@@ -25,7 +25,7 @@ struct EpochTests {
             _ = bench.answer(cursor: 4)
             _ = bench.set("b", "2")
             _ = bench.answer(epoch: "f", cursor: 9, isInitial: true)
-            let lineage = [Cursor(epoch: "e", sequence: end), Cursor(epoch: "f", sequence: 9)]
+            let lineage = [SyncCursor(epoch: "e", sequence: end), SyncCursor(epoch: "f", sequence: 9)]
             _ = bench.answer(epoch: "f", cursor: 9, isInitial: true, horizon: horizon, lineage: lineage)
             #expect((bench.values["a"] == "1") == isSentAgain)
             #expect(bench.pendingKeys.contains("a") == isSentAgain)
@@ -41,7 +41,7 @@ struct EpochTests {
         _ = bench.synchronize()
         _ = bench.answer(epoch: "f", cursor: 1, isInitial: true)
         // Another replica has removed the key, and the daemon has lost that since.
-        let removed = SequencedRecord(record: Record(key: "a", stamp: stamp, content: .tombstone), sequence: 1)
+        let removed = SequencedRecord(record: StoreRecord(key: "a", stamp: stamp, content: .tombstone), sequence: 1)
         _ = bench.answer(epoch: "f", cursor: 1, isInitial: true, [removed])
         #expect(bench.values == ["a": "1"])
         #expect(bench.request?.changes.map(\.key) == ["a"])
@@ -66,10 +66,10 @@ struct EpochTests {
         var bench = ReplicaBench.joined()
         _ = bench.synchronize()
         var state = bench.replica.currentState
-        state.cursor = Cursor(epoch: "f", sequence: 21)
+        state.cursor = SyncCursor(epoch: "f", sequence: 21)
         _ = bench.replica.replay(.state(state))
         _ = bench.answer(epoch: "e", cursor: 19)
-        #expect(bench.replica.state.cursor == Cursor(epoch: "f", sequence: 21))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "f", sequence: 21))
     }
 
     @Test("a replica ignores a stream of an epoch that it has left")
@@ -78,10 +78,10 @@ struct EpochTests {
         _ = bench.handle(.attached(isLive: true))
         #expect(bench.answer(cursor: 4, isInitial: true) == ["state e 4", "open stream e 4"])
         var state = bench.replica.currentState
-        state.cursor = Cursor(epoch: "f", sequence: 21)
+        state.cursor = SyncCursor(epoch: "f", sequence: 21)
         _ = bench.replica.replay(.state(state))
         _ = bench.receive(.change(.other("a", "1", sequence: 30)))
-        #expect(bench.replica.state.cursor == Cursor(epoch: "f", sequence: 21))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "f", sequence: 21))
         #expect(bench.values.isEmpty)
     }
 
@@ -90,10 +90,10 @@ struct EpochTests {
         var bench = ReplicaBench.joined()
         #expect(bench.synchronize() == ["send e 0"])
         var state = bench.replica.currentState
-        state.cursor = Cursor(epoch: "f", sequence: 21)
+        state.cursor = SyncCursor(epoch: "f", sequence: 21)
         _ = bench.replica.replay(.state(state))
         #expect(bench.answer(cursor: 30, [.other("a", "1", sequence: 30)]) == ["send f 21"])
-        #expect(bench.replica.state.cursor == Cursor(epoch: "f", sequence: 21))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "f", sequence: 21))
         #expect(bench.values.isEmpty)
     }
 

@@ -134,11 +134,11 @@ struct FirstDownloadTests {
             bench.answer(cursor: 10, isInitial: true, hasMore: true, [.other("b", "1")])
                 == ["state e 0", "append b=1", "notify 0 b", "send e 10"])
         var state = bench.replica.currentState
-        (state.cursor, state.partialDownload) = (Cursor(epoch: "e", sequence: 30), nil)
+        (state.cursor, state.partialDownload) = (SyncCursor(epoch: "e", sequence: 30), nil)
         _ = bench.replica.replay(.state(state))
         // The next request continues from the other process's cursor.
         #expect(bench.answer(cursor: 20, [.other("c", "1")]) == ["send e 30"])
-        #expect(bench.replica.state.cursor == Cursor(epoch: "e", sequence: 30))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "e", sequence: 30))
         #expect(
             bench.answer(cursor: 40, [.other("d", "1")]) == [
                 "append d=1", "state e 40", "notify 0 d", "finish 1: 0 sent, 2 received, 0 pending",

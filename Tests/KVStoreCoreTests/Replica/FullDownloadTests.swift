@@ -9,7 +9,7 @@ struct FullDownloadTests {
     func pagesBelowTheHorizon() {
         var hub = Hub(epoch: "e")
         for number in 0..<1_500 {
-            let record = Record.other("key \(number)", "1", at: 1_000)
+            let record = StoreRecord.other("key \(number)", "1", at: 1_000)
             hub.commit(hub.plan([record], now: 2_000))
         }
         hub.commit(hub.plan([.other("gone", nil, at: 1_000)], now: 2_000))

@@ -21,7 +21,7 @@ struct HostileAnswerTests {
         Member("lineage") { $0.lineage[0].sequence = UInt64(bitPattern: $1) },
         Member("seq") { $0.changes[0].sequence = UInt64(bitPattern: $1) },
         Member("milliseconds") {
-            $0.changes[0].record.stamp = Stamp(milliseconds: $1, counter: .max, replica: ReplicaID(rawValue: .max))
+            $0.changes[0].record.stamp = StoreStamp(milliseconds: $1, counter: .max, replica: ReplicaID(rawValue: .max))
         },
         Member("counter") { $0.changes[0].record.stamp.counter = UInt32(truncatingIfNeeded: $1) },
         Member("clock limit") { response, number in
@@ -30,7 +30,7 @@ struct HostileAnswerTests {
             }
         },
         Member("present") { response, number in
-            let present = Stamp(milliseconds: number, counter: .max, replica: ReplicaID(rawValue: 9))
+            let present = StoreStamp(milliseconds: number, counter: .max, replica: ReplicaID(rawValue: 9))
             response.rejections = response.rejections.map {
                 SyncRejection(key: $0.key, stamp: $0.stamp, reason: .clock(limit: 9, present: present))
             }
@@ -56,9 +56,11 @@ struct HostileAnswerTests {
                     _ = bench.set("own", "1")
                     for _ in 0..<3 {
                         var response = SyncResponse(
-                            cursor: Cursor(epoch: "e", sequence: 4), serverTime: bench.now.wall, isInitial: isInitial,
+                            cursor: SyncCursor(epoch: "e", sequence: 4), serverTime: bench.now.wall,
+                            isInitial: isInitial,
                             hasMore: hasMore, changes: [.other("a", "1", sequence: 4)],
-                            rejections: bench.rejections(.again), horizon: 0, lineage: [Cursor(epoch: "e", sequence: 4)]
+                            rejections: bench.rejections(.again), horizon: 0,
+                            lineage: [SyncCursor(epoch: "e", sequence: 4)]
                         )
                         member.set(&response, number)
                         _ = bench.handle(.answered(id: bench.requestID, .success(response)))

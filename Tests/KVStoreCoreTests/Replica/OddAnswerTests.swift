@@ -25,7 +25,7 @@ struct OddAnswerTests {
         #expect(lines.count == 2 && lines[0] == "close stream")
         #expect(lines.last?.hasPrefix("wake in ") == true)
         #expect(bench.values == [:])
-        #expect(bench.replica.state.cursor == Cursor(epoch: "e", sequence: 4))
+        #expect(bench.replica.state.cursor == SyncCursor(epoch: "e", sequence: 4))
         #expect(bench.replica.connection != .connected)
         // The next request continues from the cursor, and the stream is reopened.
         bench.advance(milliseconds: 1_000)

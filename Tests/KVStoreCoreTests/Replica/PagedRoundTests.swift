@@ -20,14 +20,14 @@ struct PagedRoundTests {
 
     @Test("records of an abandoned download are sent back if the daemon has lost them since")
     func abandonedDownload() {
-        let former = Cursor(epoch: "e", sequence: 5)
+        let former = SyncCursor(epoch: "e", sequence: 5)
         for lost in [true, false] {
             var bench = ReplicaBench.joined()
             _ = bench.synchronize()
             _ = bench.answer(epoch: "f", cursor: 9, isInitial: true)
             let first = bench.answer(
                 epoch: "f", cursor: 7, isInitial: true, hasMore: true, [.other("a", "1", sequence: 7)], horizon: 3,
-                lineage: [former, Cursor(epoch: "f", sequence: 9)])
+                lineage: [former, SyncCursor(epoch: "f", sequence: 9)])
             #expect(first.first == "state e 0")
             _ = bench.fail(.unreachable("restored"))
             bench.advance(milliseconds: 60_000)
@@ -36,7 +36,7 @@ struct PagedRoundTests {
             let end: UInt64 = lost ? 6 : 7
             _ = bench.answer(
                 epoch: "f", cursor: end, isInitial: true, horizon: 3,
-                lineage: [former, Cursor(epoch: "f", sequence: end)])
+                lineage: [former, SyncCursor(epoch: "f", sequence: end)])
             #expect((bench.request?.changes.map(\.key) == ["a"]) == lost)
             #expect((bench.values["a"] == "1") == lost)
         }
@@ -62,7 +62,7 @@ struct PagedRoundTests {
         }
         func keys(since sequence: UInt64) -> [StoreKey] {
             let request = SyncRequest(
-                replica: ReplicaID(rawValue: 1), since: Cursor(epoch: "e", sequence: sequence),
+                replica: ReplicaID(rawValue: 1), since: SyncCursor(epoch: "e", sequence: sequence),
                 changes: [.other("a", "old", at: 800), .other("c", "old", at: 800)])
             let page = PageLimits(byteCount: 10_000, recordCount: 1)
             return hub.answer(request, plan: hub.plan(request.changes, now: 1_000), now: 1_000, page: page).changes.map(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Ready")
 struct ReadyTests {
-    private func content(_ text: String) -> Record.Content { .value(Data(text.utf8)) }
+    private func content(_ text: String) -> StoreRecord.Content { .value(Data(text.utf8)) }
 
     @Test("a request with changes needs a sync, a pull does not")
     func mustSync() {
@@ -53,7 +53,7 @@ struct ReadyTests {
         #expect(bench.requestID != stale)
         let before = bench.replica
         let late = SyncResponse(
-            cursor: Cursor(epoch: "e", sequence: 9), serverTime: bench.now.wall,
+            cursor: SyncCursor(epoch: "e", sequence: 9), serverTime: bench.now.wall,
             changes: [.other("b", "1", sequence: 9)])
         #expect(!bench.replica.awaits(.answered(id: stale, .success(late))))
         #expect(bench.handle(.answered(id: stale, .success(late))) == [])
@@ -125,7 +125,7 @@ struct ReadyTests {
     func fillIsAtomic(keyCount: Int) {
         var bench = ReplicaBench.joined(limits: StoreLimits(keyCount: keyCount))
         let before = bench.replica
-        let contents: [StoreKey: Record.Content] = ["a": content("1"), "b": content("2"), "c": content("3")]
+        let contents: [StoreKey: StoreRecord.Content] = ["a": content("1"), "b": content("2"), "c": content("3")]
         let (ready, violation) = bench.replica.fill(contents, at: bench.now)
         if keyCount < 3 {
             #expect(violation?.code == .tooManyKeys)

@@ -41,8 +41,8 @@ struct RejectionTests {
         #expect(bench.synchronize() == [])
         #expect(bench.fail(refusal) == ["send e 0"])
         let change = SequencedRecord(
-            record: Record(
-                key: "b", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 9)),
+            record: StoreRecord(
+                key: "b", stamp: StoreStamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 9)),
                 content: .value(Data("2".utf8))), sequence: 1)
         #expect(
             bench.answer(cursor: 1, [change]) == [
@@ -83,7 +83,7 @@ struct RejectionTests {
         _ = bench.answer(cursor: 1, [.other("a", "1", at: 1_000_000 + hour / 2)], ahead: hour)
         bench.now.wall += 8_760 * hour
         _ = bench.set("a", "2")
-        let present = Record.other("a", "1", at: 1_000_000 + hour / 2).stamp
+        let present = StoreRecord.other("a", "1", at: 1_000_000 + hour / 2).stamp
         _ = bench.answer(
             cursor: 1, rejections: bench.rejections(.clock(limit: 1_060_000 + hour, present: present)),
             ahead: -8_759 * hour)
@@ -106,7 +106,7 @@ struct RejectionTests {
         var log = bench.replica.write(["a": .value(Data([1]))], at: bench.now).ready.entries
         let request = try #require(bench.replica.session.exchange)
         let response = SyncResponse(
-            cursor: Cursor(epoch: "e", sequence: 0), serverTime: bench.now.wall - 1_000_000_000,
+            cursor: SyncCursor(epoch: "e", sequence: 0), serverTime: bench.now.wall - 1_000_000_000,
             rejections: bench.clockRejections(ahead: -1_000_000_000))
         log += bench.replica.handle(.answered(id: request.id, .success(response)), at: bench.now).entries
         var other = Replica(id: ReplicaID(rawValue: 1), limits: StoreLimits(), seed: 7)

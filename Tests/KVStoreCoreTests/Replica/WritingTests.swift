@@ -56,7 +56,7 @@ struct WritingTests {
     func stamps(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bench = ReplicaBench.joined()
-        var newest: [StoreKey: Record] = [:]
+        var newest: [StoreKey: StoreRecord] = [:]
         for step in 0..<200 {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: bench.now.wall += Int64.random(in: -400_000...400_000, using: &random)

@@ -41,7 +41,7 @@ struct ReplicaBench {
     }
 
     mutating func set(_ values: [StoreKey: String?]) -> [String] {
-        let contents = values.mapValues { $0.map { Record.Content.value(Data($0.utf8)) } ?? .tombstone }
+        let contents = values.mapValues { $0.map { StoreRecord.Content.value(Data($0.utf8)) } ?? .tombstone }
         return transcript(replica.write(contents, at: now).ready)
     }
 
@@ -57,15 +57,15 @@ struct ReplicaBench {
     mutating func answer(
         epoch: EpochID = "e", cursor: UInt64 = 0, isInitial: Bool = false, hasMore: Bool = false,
         _ changes: [SequencedRecord] = [], rejections: [SyncRejection] = [], ahead: Int64 = 0,
-        horizon: UInt64 = .max, lineage: [Cursor]? = nil
+        horizon: UInt64 = .max, lineage: [SyncCursor]? = nil
     ) -> [String] {
-        let present = [Cursor(epoch: epoch, sequence: .max)]
+        let present = [SyncCursor(epoch: epoch, sequence: .max)]
         return handle(
             .answered(
                 id: requestID,
                 .success(
                     SyncResponse(
-                        cursor: Cursor(epoch: epoch, sequence: cursor), serverTime: now.wall + ahead,
+                        cursor: SyncCursor(epoch: epoch, sequence: cursor), serverTime: now.wall + ahead,
                         isInitial: isInitial, hasMore: hasMore, changes: changes, rejections: rejections,
                         horizon: horizon, lineage: isInitial ? lineage ?? present : []))))
     }
@@ -98,7 +98,7 @@ struct ReplicaBench {
     }
 
     /// Sorted by key.
-    var records: [Record] {
+    var records: [StoreRecord] {
         replica.table.entries.values.map(\.record).sorted { $0.key < $1.key }
     }
 
@@ -139,7 +139,7 @@ private struct Transcript: ReadyExecutor {
 
     mutating func closeStream() { lines.append("close stream") }
 
-    mutating func openStream(id: UInt64, since: Cursor) {
+    mutating func openStream(id: UInt64, since: SyncCursor) {
         lines.append("open stream \(since.text)")
     }
 
@@ -180,7 +180,7 @@ extension ReplicaEntry {
     }
 }
 
-extension Record {
+extension StoreRecord {
     fileprivate var text: String {
         switch content {
         case .value(let data): "\(key)=\(String(decoding: data, as: UTF8.self))"
@@ -189,6 +189,6 @@ extension Record {
     }
 }
 
-extension Cursor {
+extension SyncCursor {
     fileprivate var text: String { "\(epoch.name) \(sequence)" }
 }

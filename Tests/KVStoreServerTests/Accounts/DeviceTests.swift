@@ -119,8 +119,8 @@ struct DeviceTests {
             let ledger = try DataDirectory(temporary.path + "/" + name).openLedger()
             _ = try ledger.accept(
                 [
-                    Record(
-                        key: "k", stamp: Stamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
+                    StoreRecord(
+                        key: "k", stamp: StoreStamp(milliseconds: 1, counter: 0, replica: ReplicaID(rawValue: 1)),
                         content: .tombstone)
                 ],
                 to: store, now: 5)

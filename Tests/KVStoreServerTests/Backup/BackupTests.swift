@@ -44,7 +44,7 @@ struct BackupTests {
 
     /// Everything that restoring changes, as a server would find it.
     private struct Content: Equatable {
-        var records: [[Record]]
+        var records: [[StoreRecord]]
         var devices: [String]
         var config: String
 

@@ -12,7 +12,7 @@ import Testing
 struct EventStreamTests {
     private let store = StoreID(account: "default", name: "s")
 
-    private func sync(_ test: TestServer, _ changes: [Record]) async throws -> SyncResponse {
+    private func sync(_ test: TestServer, _ changes: [StoreRecord]) async throws -> SyncResponse {
         try await test.server.engine.sync(Samples.request(changes), store: store)
     }
 
@@ -72,7 +72,7 @@ struct EventStreamTests {
             var reader = try await test.openStream(port, "?since=1&epoch=\(epoch)")
             // The first change since this daemon started.
             let answer = try await test.server.engine.sync(
-                Samples.request([Samples.change("b")], since: Cursor(epoch: epoch, sequence: 1)), store: store)
+                Samples.request([Samples.change("b")], since: SyncCursor(epoch: epoch, sequence: 1)), store: store)
             #expect(answer.cursor.epoch != epoch && !answer.isInitial)
             #expect(await reader.next()?.name == "reset")
             #expect(await reader.next() == nil)

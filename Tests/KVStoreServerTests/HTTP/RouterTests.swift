@@ -167,7 +167,7 @@ struct RouterTests {
     @Test("a failed sync fails this and later writes and readiness, and reads still work", .logOnly)
     func failedSync() async throws {
         try await test.served { client, _ in
-            func sync(_ changes: [Record]) async throws -> TestResponse {
+            func sync(_ changes: [StoreRecord]) async throws -> TestResponse {
                 try await test.send(client, .post, "/v1/stores/s/sync", body: test.syncBody(Samples.request(changes)))
             }
             #expect(try await sync([Samples.change("a")]).status == .ok)

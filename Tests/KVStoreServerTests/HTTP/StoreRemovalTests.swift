@@ -82,7 +82,7 @@ struct StoreRemovalTests {
         try await test.served { client, port in
             let change = Samples.request([Samples.change("k")])
             let before = try await sync(client, "s", change).decoded(SyncResponse.self)
-            func stream(since cursor: Cursor) async throws -> EventReader {
+            func stream(since cursor: SyncCursor) async throws -> EventReader {
                 return try await test.openStream(
                     port, "?since=\(cursor.sequence)&epoch=\(cursor.epoch)", as: TestServer.reader)
             }

@@ -78,7 +78,7 @@ struct TypedValueTests {
             #expect(fields["value"] as? String == "dGV4dA==")
             #expect(fields["key"] as? String == "k")
             #expect(fields["seq"] as? Int == 1)
-            #expect(Stamp(fields["stamp"] as? String ?? "") != nil)
+            #expect(StoreStamp(fields["stamp"] as? String ?? "") != nil)
             #expect(try await Self.put(read.text, test, client).decoded(KeySummary.self).seq == 1)
         }
     }

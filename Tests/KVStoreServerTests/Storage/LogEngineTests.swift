@@ -47,7 +47,7 @@ struct LogEngineTests {
         await first.close()
         let second = try opened(FileLogStorage(directory: directory.path), options())
         let again = try await second.sync(
-            Samples.request(since: Cursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
+            Samples.request(since: SyncCursor(epoch: response.cursor.epoch, sequence: 0)), store: store)
         #expect(again.cursor.epoch == response.cursor.epoch)
         #expect(!again.isInitial)
         #expect(again.changes.map(\.record.key) == ["a", "b", "c"])

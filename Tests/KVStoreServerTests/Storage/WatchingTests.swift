@@ -29,7 +29,7 @@ struct WatchingTests {
     /// What one watcher has received, across reconnections.
     private struct Reader {
         var position: UInt64 = 0
-        var known: [StoreKey: Record] = [:]
+        var known: [StoreKey: StoreRecord] = [:]
     }
 
     @Test("reconnecting watchers see every change once and in order while writers write", arguments: seeds)
@@ -79,7 +79,7 @@ struct WatchingTests {
         #expect(watchers.count == 4)
         for watcher in watchers + [Reader()] {
             var known = watcher.known
-            let cursor = Cursor(epoch: epoch, sequence: watcher.position)
+            let cursor = SyncCursor(epoch: epoch, sequence: watcher.position)
             guard let page = engine.page(of: store, after: cursor) else {
                 Issue.record("a reset without a reason, seed \(seed)")
                 continue
@@ -102,7 +102,7 @@ struct WatchingTests {
         registered.wake()
         var looks = Int.random(in: 1...6, using: &random)
         for await _ in registered.signals {
-            let cursor = Cursor(epoch: epoch, sequence: watcher.position)
+            let cursor = SyncCursor(epoch: epoch, sequence: watcher.position)
             let page: Hub.Page
             switch engine.page(of: store, after: cursor, limits: WireLimits.page) {
             case .changes(let found, durable: _): page = found

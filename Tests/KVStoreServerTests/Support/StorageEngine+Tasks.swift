@@ -12,7 +12,7 @@ extension StorageEngine {
     }
 
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, replica: ReplicaID
+        _ content: StoreRecord.Content, forKey key: StoreKey, store: StoreID, replica: ReplicaID
     ) async throws -> SequencedRecord {
         try await wait { [self] in
             write(content, forKey: key, store: store, if: .none, by: nil, replica: replica, on: $0, $1)
@@ -32,14 +32,14 @@ extension StorageEngine {
     }
 
     /// Nil for an unknown store.
-    func end(of store: StoreID) async throws -> Cursor? {
+    func end(of store: StoreID) async throws -> SyncCursor? {
         do throws(Problem) {
             return try await wait { [self] in end(of: store, on: $0, $1) }
         } catch .unknownStore { return nil }
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch.
-    func page(of store: StoreID, after cursor: Cursor) -> Hub.Page? {
+    func page(of store: StoreID, after cursor: SyncCursor) -> Hub.Page? {
         guard
             case .changes(let page, durable: _) = page(of: store, after: cursor, limits: WireLimits.page)
         else { return nil }

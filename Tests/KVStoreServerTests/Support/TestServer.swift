@@ -50,7 +50,7 @@ final class TestServer: Sendable {
     static let admin = "admin"
 
     init(
-        limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576, stored: [Record] = [],
+        limits: ServerLimits = TestServer.patient, segmentByteCount: Int = 1_048_576, stored: [StoreRecord] = [],
         recoveryDelay: TimeAmount = .hours(1), encryption: ServerConfiguration.Encryption = .none,
         logger: Logger? = nil, loops: [any EventLoop] = Array(MultiThreadedEventLoopGroup.singleton.makeIterator()),
         now: @escaping @Sendable () -> Int64 = { Samples.now }
@@ -128,7 +128,7 @@ final class TestServer: Sendable {
 
     /// On a new database.
     private static func database(
-        stored: [Record], now: @escaping @Sendable () -> Int64, logger: Logger
+        stored: [StoreRecord], now: @escaping @Sendable () -> Int64, logger: Logger
     ) throws -> (any StorageEngine, any DeviceDirectory, any DeviceStorage) {
         #if PostgreSQL
             let database = Database(try TemporaryPostgreSQL.shared().makeDatabase())

@@ -15,7 +15,7 @@ struct CopiedReplicaTests {
         try DurableReplica(storage: disk.storage(), options: DurableReplica.Options(), seed: seed)
     }
 
-    private func write(_ text: String, to durable: DurableReplica) throws -> Stamp {
+    private func write(_ text: String, to durable: DurableReplica) throws -> StoreStamp {
         _ = try durable.transact(at: Self.now) { replica, now in
             replica.write(["k": .value(Data(text.utf8))], at: now).ready
         }
@@ -23,7 +23,7 @@ struct CopiedReplicaTests {
     }
 
     /// A disk whose last record, of a second write, is damaged, with the stamp of that record. It may have been sent.
-    private func cutDisk() throws -> (disk: SimulatedDisk, lost: Stamp) {
+    private func cutDisk() throws -> (disk: SimulatedDisk, lost: StoreStamp) {
         let disk = SimulatedDisk()
         let first = try open(disk, seed: 1)
         _ = try write("1", to: first)

@@ -46,8 +46,8 @@ struct DurableReplicaTests {
         try answer(
             durable,
             SyncResponse(
-                cursor: Cursor(epoch: "e", sequence: 3), serverTime: now.wall, isInitial: true,
-                changes: [.other("theirs", "1")], horizon: .max, lineage: [Cursor(epoch: "e", sequence: .max)]))
+                cursor: SyncCursor(epoch: "e", sequence: 3), serverTime: now.wall, isInitial: true,
+                changes: [.other("theirs", "1")], horizon: .max, lineage: [SyncCursor(epoch: "e", sequence: .max)]))
     }
 
     /// Answers the request under way.
@@ -76,7 +76,7 @@ struct DurableReplicaTests {
         try answer(
             durable,
             SyncResponse(
-                cursor: Cursor(epoch: "e", sequence: 6), serverTime: now.wall,
+                cursor: SyncCursor(epoch: "e", sequence: 6), serverTime: now.wall,
                 changes: [.other("theirs", "2"), .other("b", "1")]))
         let end = try #require(whole.lastByte(of: 1))
         #expect(end > start)
@@ -87,7 +87,7 @@ struct DurableReplicaTests {
             #expect(again.recovery.damage.isEmpty)
             #expect(again.replica.table == before.table, "cut at \(cut)")
             let cursor = again.replica.state.cursor
-            #expect(cursor == Cursor(epoch: "e", sequence: 3), "cut at \(cut)")
+            #expect(cursor == SyncCursor(epoch: "e", sequence: 3), "cut at \(cut)")
         }
         #expect(try open(whole.storage()).replica.table == durable.replica.table)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Entries of a replica's log")
 struct ReplicaEntryTests {
-    private static let stamp = Stamp(
+    private static let stamp = StoreStamp(
         milliseconds: 1_789_732_800_123, counter: 7, replica: ReplicaID(rawValue: .max - 1))
 
     private static var states: [ReplicaState] {
@@ -17,12 +17,12 @@ struct ReplicaEntryTests {
         full.clock = HybridClock.Reading(stamp)
         full.confirmed = HybridClock.Reading(milliseconds: 3, counter: .max)
         full.offsetMilliseconds = -4
-        full.cursor = Cursor(epoch: EpochID(rawValue: 0xEF), sequence: .max)
+        full.cursor = SyncCursor(epoch: EpochID(rawValue: 0xEF), sequence: .max)
         full.initialSyncCompleted = true
         full.lastSyncMilliseconds = -1
-        full.partialDownload = Cursor(epoch: EpochID(rawValue: .max), sequence: 12)
+        full.partialDownload = SyncCursor(epoch: EpochID(rawValue: .max), sequence: 12)
         var first = ReplicaState(replica: ReplicaID(rawValue: 0))
-        first.partialDownload = Cursor(epoch: EpochID(rawValue: 0), sequence: 0)
+        first.partialDownload = SyncCursor(epoch: EpochID(rawValue: 0), sequence: 0)
         return [full, first, ReplicaState(replica: ReplicaID(rawValue: 1))]
     }
 
@@ -31,9 +31,12 @@ struct ReplicaEntryTests {
             .acknowledged(key: "ké", stamp: stamp),
             .record(
                 Table.Entry(
-                    record: Record(key: "ké", stamp: stamp, content: .value(Data([0, 255]))), status: .provisional)),
-            .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .value(Data())), status: .pending)),
-            .record(Table.Entry(record: Record(key: "k", stamp: stamp, content: .tombstone), status: .acknowledged)),
+                    record: StoreRecord(key: "ké", stamp: stamp, content: .value(Data([0, 255]))), status: .provisional)
+            ),
+            .record(
+                Table.Entry(record: StoreRecord(key: "k", stamp: stamp, content: .value(Data())), status: .pending)),
+            .record(
+                Table.Entry(record: StoreRecord(key: "k", stamp: stamp, content: .tombstone), status: .acknowledged)),
         ]
     }
 
@@ -97,10 +100,10 @@ struct ReplicaEntryTests {
 
     @Test("keys of canonically equivalent texts keep their bytes")
     func canonicalKeys() {
-        let record = Record(key: "e\u{301}", stamp: Self.stamp, content: .tombstone)
+        let record = StoreRecord(key: "e\u{301}", stamp: Self.stamp, content: .tombstone)
         let entry = ReplicaEntry.record(Table.Entry(record: record, status: .pending))
         let equivalent = ReplicaEntry.record(
-            Table.Entry(record: Record(key: "\u{e9}", stamp: Self.stamp, content: .tombstone), status: .pending))
+            Table.Entry(record: StoreRecord(key: "\u{e9}", stamp: Self.stamp, content: .tombstone), status: .pending))
         #expect(read(entry.payload.kind, entry.payload.bytes) == [entry])
         #expect(read(entry.payload.kind, entry.payload.bytes) != [equivalent])
     }

@@ -34,12 +34,12 @@ struct KeyTests {
             try DurableReplica(storage: disk.storage(), options: options, seed: 1)
         }
         func set(_ durable: DurableReplica, _ key: String, _ text: String?) throws {
-            let content: Record.Content = text.map { .value(Data($0.utf8)) } ?? .tombstone
+            let content: StoreRecord.Content = text.map { .value(Data($0.utf8)) } ?? .tombstone
             _ = try durable.transact(at: now) {
                 $0.write([StoreKey(key): content], at: $1).ready
             }
         }
-        func value(_ text: String) -> Record.Content { .value(Data(text.utf8)) }
+        func value(_ text: String) -> StoreRecord.Content { .value(Data(text.utf8)) }
         let first = try open()
         var number = 0
         while disk.segments.last ?? 0 < 4 {

@@ -29,7 +29,7 @@ final class FakeTransport: SyncTransport {
     /// Streams that are being read.
     var streamCount: Int { state.withLock { $0.streams.count } }
 
-    var values: [StoreKey: Record.Content] {
+    var values: [StoreKey: StoreRecord.Content] {
         state.withLock { state in
             state.hub.entries.mapValues(\.record.content).filter { !$0.value.isTombstone }
         }
@@ -87,7 +87,7 @@ final class FakeTransport: SyncTransport {
         return try outcome.get()
     }
 
-    func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+    func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream<SyncEvent, any Error>.makeStream()
         let id = UUID()
         state.withLock { state in

@@ -72,7 +72,7 @@ struct FailedAppendTests {
 
         mutating func closeStream() { lines.append("close stream") }
 
-        mutating func openStream(id: UInt64, since: Cursor) {
+        mutating func openStream(id: UInt64, since: SyncCursor) {
             lines.append("open stream \(since.epoch.name) \(since.sequence)")
         }
 
@@ -89,7 +89,7 @@ struct FailedAppendTests {
     /// The answer to the request under way.
     private func answer(_ replica: LocalReplica) throws -> Event {
         let response = SyncResponse(
-            cursor: Cursor(epoch: "e", sequence: 1), serverTime: 1_000_000, isInitial: true,
+            cursor: SyncCursor(epoch: "e", sequence: 1), serverTime: 1_000_000, isInitial: true,
             changes: [.other("a", "1", sequence: 1)])
         let id = try #require(replica.read { $0.session.exchange?.id })
         return .answered(id: id, .success(response))

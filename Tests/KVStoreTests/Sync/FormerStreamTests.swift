@@ -19,11 +19,11 @@ struct FormerStreamTests {
 
         func sync(_ request: SyncRequest, store: String) async throws(SyncTransportError) -> SyncResponse {
             SyncResponse(
-                cursor: Cursor(epoch: "e", sequence: 1), serverTime: Instant.now().wall,
+                cursor: SyncCursor(epoch: "e", sequence: 1), serverTime: Instant.now().wall,
                 isInitial: request.since == nil)
         }
 
-        func events(store: String, since: Cursor) -> AsyncThrowingStream<SyncEvent, any Error> {
+        func events(store: String, since: SyncCursor) -> AsyncThrowingStream<SyncEvent, any Error> {
             let isFirst = isFirst.withLock { isFirst in
                 defer { isFirst = false }
                 return isFirst

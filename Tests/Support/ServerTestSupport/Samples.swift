@@ -7,15 +7,16 @@ package enum Samples {
 
     package static func stamp(
         _ milliseconds: Int64 = 0, _ counter: UInt32 = 0, replica: UInt64 = replica.rawValue
-    ) -> Stamp {
-        Stamp(milliseconds: now + milliseconds, counter: counter, replica: ReplicaID(rawValue: replica))
+    ) -> StoreStamp {
+        StoreStamp(milliseconds: now + milliseconds, counter: counter, replica: ReplicaID(rawValue: replica))
     }
 
-    package static func change(_ key: String, _ stamp: Stamp = stamp(), _ value: String? = "value") -> Record {
-        Record(key: StoreKey(key), stamp: stamp, content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
+    package static func change(_ key: String, _ stamp: StoreStamp = stamp(), _ value: String? = "value") -> StoreRecord
+    {
+        StoreRecord(key: StoreKey(key), stamp: stamp, content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 
-    package static func request(_ changes: [Record] = [], since: Cursor? = nil) -> SyncRequest {
+    package static func request(_ changes: [StoreRecord] = [], since: SyncCursor? = nil) -> SyncRequest {
         SyncRequest(replica: replica, since: since, changes: changes)
     }
 }

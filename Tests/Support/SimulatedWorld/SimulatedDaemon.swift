@@ -13,7 +13,7 @@ struct SimulatedDaemon {
     struct Stream {
         var address: World.ProcessAddress
         var streamID: UInt64
-        var cursor: Cursor
+        var cursor: SyncCursor
         /// Events of one stream arrive in order.
         var lastDelivery: Int64
         /// A slow reader is fed only once in a while.

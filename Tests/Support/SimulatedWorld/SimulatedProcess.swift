@@ -9,7 +9,7 @@ struct SimulatedProcess {
     /// Distinguishes this run of the program from earlier ones, whose messages are dropped.
     let incarnation: UInt64
     /// What its app believes is stored, from its own writes and from notifications.
-    var believed: [StoreKey: Record.Content]
+    var believed: [StoreKey: StoreRecord.Content]
     /// The request and the stream that its replica has begun and not seen end.
     var requestID: UInt64?
     var streamID: UInt64?
@@ -30,9 +30,9 @@ struct SimulatedDevice {
     /// Every id that its replica has had.
     var replicaIDs: Set<ReplicaID> = []
     /// Records that the next program to open the replica must find, or newer ones of the same keys.
-    var mustHave: [Record] = []
+    var mustHave: [StoreRecord] = []
     /// What the last successful sync covered, by key.
-    var flushed: [StoreKey: Record] = [:]
+    var flushed: [StoreKey: StoreRecord] = [:]
     /// Whether bytes of its disk were damaged.
     var wasDamaged = false
     /// How often its directory was replaced by another.

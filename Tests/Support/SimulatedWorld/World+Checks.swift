@@ -40,7 +40,7 @@ extension World {
 
     /// A write wins over what its author saw, whatever the clocks say.
     func checkWins(
-        _ key: StoreKey, over former: Stamp?, at address: ProcessAddress
+        _ key: StoreKey, over former: StoreStamp?, at address: ProcessAddress
     ) throws(Violation) {
         guard let former, let record = self[address]?.durable.replica.table[key]?.record,
             record.stamp <= former
@@ -51,7 +51,7 @@ extension World {
     /// A value of the daemon takes the place of what was written before the first download; `early` is
     /// what stood there when the answer came.
     func checkDefaults(
-        _ early: [StoreKey: Record.Content], against response: SyncResponse,
+        _ early: [StoreKey: StoreRecord.Content], against response: SyncResponse,
         at address: ProcessAddress
     ) throws(Violation) {
         guard !early.isEmpty, let replica = self[address]?.durable.replica,
@@ -89,7 +89,7 @@ extension World {
     }
 
     private func checkRefused(
-        _ record: Record, of device: Int, by hub: Hub, _ ledger: Ledger
+        _ record: StoreRecord, of device: Int, by hub: Hub, _ ledger: Ledger
     ) throws(Violation) {
         let account = devices[device].store.account
         guard let limit = daemon.byteLimits[account] else { return }
@@ -103,7 +103,7 @@ extension World {
     }
 
     /// A new stamp of a replica is greater than those before.
-    func checkStamp(ofKey key: StoreKey, at address: ProcessAddress, unless before: Stamp?) throws(Violation) {
+    func checkStamp(ofKey key: StoreKey, at address: ProcessAddress, unless before: StoreStamp?) throws(Violation) {
         let device = devices[address.device]
         guard !device.wasDamaged, let replica = self[address]?.durable.replica, let record = replica.table[key]?.record,
             record.stamp.replica == replica.id, record.stamp != before

@@ -68,7 +68,7 @@ extension World {
         case .streamEnded: self[address]?.streamID = nil
         default: break
         }
-        var early: [StoreKey: Record.Content] = [:]
+        var early: [StoreKey: StoreRecord.Content] = [:]
         let isWritten = try transact(address) { replica, now in
             if !replica.state.initialSyncCompleted {
                 let pending = replica.table.pendingKeys
@@ -201,7 +201,7 @@ extension World {
 
 extension Replica {
     /// Records that only a greater stamp may replace; those written before the first download give way.
-    var firmRecords: [Record] {
+    var firmRecords: [StoreRecord] {
         table.entries.values.filter { $0.status != .provisional }.map(\.record)
     }
 }

@@ -26,7 +26,7 @@ extension World {
 
         func closeStream() { world[address]?.streamID = nil }
 
-        func openStream(id: UInt64, since: Cursor) throws(Violation) {
+        func openStream(id: UInt64, since: SyncCursor) throws(Violation) {
             guard isRunning else { return }
             if world[address]?.streamID != nil {
                 throw world.violation("one stream at a time", world.name(address))

@@ -23,7 +23,7 @@ extension World {
         try checkStreams()
     }
 
-    private func checkAtRest(_ device: Int, _ index: Int, visible: [StoreKey: Record.Content]) throws(Violation) {
+    private func checkAtRest(_ device: Int, _ index: Int, visible: [StoreKey: StoreRecord.Content]) throws(Violation) {
         let name = "d\(device)p\(index)"
         guard let replica = devices[device].processes[index]?.durable.replica else {
             throw violation("programs come back", name)
@@ -46,13 +46,13 @@ extension World {
         }
     }
 
-    static func describe(_ record: Record?) -> String {
+    static func describe(_ record: StoreRecord?) -> String {
         guard let record else { return "nothing" }
         return "\(record.stamp)" + (record.content == .tombstone ? " removed" : "")
     }
 
     /// Values of one account never reach another.
-    private func checkOwner(of visible: [StoreKey: Record.Content], _ store: StoreID) throws(Violation) {
+    private func checkOwner(of visible: [StoreKey: StoreRecord.Content], _ store: StoreID) throws(Violation) {
         for (key, content) in visible {
             guard case .value(let data) = content else { continue }
             if !data.starts(with: Data("\(store.account) ".utf8)) {

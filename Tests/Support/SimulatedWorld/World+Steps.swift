@@ -41,13 +41,13 @@ extension World {
         try write(contents, at: address)
     }
 
-    private func newContent(at device: Int) -> Record.Content {
+    private func newContent(at device: Int) -> StoreRecord.Content {
         isLikely(25) ? .tombstone : newValue(at: device)
     }
 
     /// A value unlike any other, which begins with the account that it belongs to. Most are small; some take
     /// several sectors of a disk, or a segment of the log.
-    private func newValue(at device: Int) -> Record.Content {
+    private func newValue(at device: Int) -> StoreRecord.Content {
         let range =
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<80: 1...60
@@ -66,11 +66,11 @@ extension World {
         return .value(bytes)
     }
 
-    private func write(_ contents: [StoreKey: Record.Content], at address: ProcessAddress) throws(Violation) {
+    private func write(_ contents: [StoreKey: StoreRecord.Content], at address: ProcessAddress) throws(Violation) {
         let before = self[address]?.durable.replica.table.entries ?? [:]
         var refusal: StoreError?
         var (isOver, isDivided) = (false, false)
-        var former: [StoreKey: Stamp] = [:]
+        var former: [StoreKey: StoreStamp] = [:]
         let limits = options.limits
         let isWritten = try transact(address) { replica, now in
             former = replica.table.entries.mapValues(\.record.stamp)

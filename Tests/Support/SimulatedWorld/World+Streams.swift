@@ -5,7 +5,7 @@ import KVStoreTesting
 
 /// Live readers, and a model of what each of them must receive.
 extension World {
-    func openStream(_ address: ProcessAddress, id: UInt64, since: Cursor) throws(Violation) {
+    func openStream(_ address: ProcessAddress, id: UInt64, since: SyncCursor) throws(Violation) {
         guard isAwaited(.stream(id: id, .opened), at: address) else { return }
         let store = devices[address.device].store
         guard let hub = daemon.hub(store), let arrival = eventArrival(at: address.device) else {

@@ -22,7 +22,7 @@ package final class World {
         case catchUp(ProcessAddress)
         case flush(ProcessAddress)
         case request(ProcessAddress, id: UInt64, SyncRequest, sent: Int64)
-        case openStream(ProcessAddress, id: UInt64, since: Cursor)
+        case openStream(ProcessAddress, id: UInt64, since: SyncCursor)
         case feed(ProcessAddress, id: UInt64)
         case daemonSync
         case daemonRecovery
@@ -57,7 +57,7 @@ package final class World {
     /// Whether the daemon has lost a part of its history, or a replica has gone back to an earlier one.
     var hasRestored = false
     /// The greatest stamp given out, per replica id.
-    var lastStamps: [ReplicaID: Stamp] = [:]
+    var lastStamps: [ReplicaID: StoreStamp] = [:]
     /// How often each replica directory had been replaced when the daemon last lost its history.
     var replacementCounts: [Int] = []
     /// Found where it could not be thrown.

@@ -1,11 +1,11 @@
 import Foundation
 package import KVStoreCore
 
-extension Record {
+extension StoreRecord {
     /// What another replica wrote, by default in the past.
-    package static func other(_ key: StoreKey, _ value: String?, at milliseconds: Int64 = 500_000) -> Record {
-        Record(
-            key: key, stamp: Stamp(milliseconds: milliseconds, counter: 0, replica: ReplicaID(rawValue: 99)),
+    package static func other(_ key: StoreKey, _ value: String?, at milliseconds: Int64 = 500_000) -> StoreRecord {
+        StoreRecord(
+            key: key, stamp: StoreStamp(milliseconds: milliseconds, counter: 0, replica: ReplicaID(rawValue: 99)),
             content: value.map { .value(Data($0.utf8)) } ?? .tombstone)
     }
 }

@@ -93,7 +93,7 @@ private struct KeyDocument: Encodable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(key, forKey: .key)
-        try container.encode(Record.Content.value(bytes).quotaByteCount, forKey: .bytes)
+        try container.encode(StoreRecord.Content.value(bytes).quotaByteCount, forKey: .bytes)
         try StoredValue(bytes).encode(to: encoder)
     }
 }

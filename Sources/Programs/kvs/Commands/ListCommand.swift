@@ -55,7 +55,7 @@ private struct KeyListing: Encodable {
     /// By the clock that all devices share.
     var modified: Date
 
-    init(_ key: String, _ record: Record, value: PropertyListValue?) {
+    init(_ key: String, _ record: StoreRecord, value: PropertyListValue?) {
         self.key = key
         type = value.map { ValueType($0).rawValue } ?? StoredValue.bytesType
         bytes = record.content.byteCount

@@ -34,7 +34,7 @@ struct StoreValues {
     var changes: AsyncStream<StoreChange> { sealed?.changes ?? store.changes }
 
     /// As the store has it; it may be one that cannot be opened.
-    func record(forKey key: String) throws(StoreError) -> Record? {
+    func record(forKey key: String) throws(StoreError) -> StoreRecord? {
         guard let sealed else { return store.record(forKey: key) }
         return try sealed.storedKey(of: key).flatMap { store.record(forKey: $0) }
     }
@@ -54,7 +54,7 @@ struct StoreValues {
         return bytes
     }
 
-    typealias Entry = (key: String, record: Record, value: PropertyListValue?)
+    typealias Entry = (key: String, record: StoreRecord, value: PropertyListValue?)
 
     /// Those whose keys begin so, by key; a value is nil if its bytes are not a property list. And what cannot be
     /// opened.

@@ -31,7 +31,7 @@ struct ImportPlan: Equatable {
             guard (try? PropertyListValue(encoded: encoded)) != nil else {  // The error says the only reason.
                 throw CommandFailure(.dataError, "key \(entry.key): the value is nested too deeply")
             }
-            let byteCount = Record.Content.value(encoded).quotaByteCount
+            let byteCount = StoreRecord.Content.value(encoded).quotaByteCount
             guard byteCount <= limits.valueByteCount else {
                 throw CommandFailure(
                     .dataError,

@@ -11,7 +11,7 @@ package struct Answer {
     package var type: String?
     package var fields: [(name: String, value: String)] = []
     /// The stamp of the value that this shows, whatever the form, so that it serves as a precondition of a change.
-    var stamp: Stamp?
+    var stamp: StoreStamp?
     package var body: ByteBuffer
     /// Whether a browser may keep it, and use it once the server has confirmed its entity tag.
     package var isRevalidated = false

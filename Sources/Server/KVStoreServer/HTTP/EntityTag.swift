@@ -19,7 +19,7 @@ package enum EntityTag {
     }
 }
 
-extension Stamp {
+extension StoreStamp {
     /// That of the value: a stamp is given once.
     var entityTag: String { "\"\(self)\"" }
 }
@@ -36,7 +36,7 @@ package struct Precondition: Sendable {
     /// same request whose answer was lost.
     ///
     /// - Parameter entry: the present record.
-    package func check(_ entry: SequencedRecord?, writing content: Record.Content) throws(Problem) {
+    package func check(_ entry: SequencedRecord?, writing content: StoreRecord.Content) throws(Problem) {
         guard match != nil || noneMatch != nil else { return }
         let isPresent = entry.map { !$0.record.content.isTombstone } ?? false
         let tag = isPresent ? entry?.record.stamp.entityTag : nil

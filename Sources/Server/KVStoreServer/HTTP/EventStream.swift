@@ -34,7 +34,7 @@ package struct EventStream: LiveStream {
     private let hasValues: Bool
     /// Counts the stream as one of its device's while it exists.
     let slot: StreamSlot
-    package private(set) var cursor: Cursor
+    package private(set) var cursor: SyncCursor
     package private(set) var isComplete = false
     private var isOpened = false
     /// The generation of the devices in which the device was found last.
@@ -43,7 +43,7 @@ package struct EventStream: LiveStream {
 
     package var topic: StoreID { store }
 
-    init(device: Device, store: StoreID, start: Cursor, hasValues: Bool, slot: StreamSlot) {
+    init(device: Device, store: StoreID, start: SyncCursor, hasValues: Bool, slot: StreamSlot) {
         self.device = device
         self.store = store
         self.hasValues = hasValues
@@ -98,7 +98,7 @@ package final class EventPages: @unchecked Sendable {
 
     private struct Position: Equatable {
         var store: StoreID
-        var cursor: Cursor
+        var cursor: SyncCursor
     }
 
     private let engine: any StorageEngine
@@ -114,7 +114,7 @@ package final class EventPages: @unchecked Sendable {
     }
 
     /// The durable changes after a cursor; nil when it is not in the present epoch, and the reader has to sync again.
-    func page(of store: StoreID, after cursor: Cursor, hasValues: Bool) -> Page? {
+    func page(of store: StoreID, after cursor: SyncCursor, hasValues: Bool) -> Page? {
         let position = Position(store: store, cursor: cursor)
         if let kept = hasValues ? latest : latestKeys, kept.position == position,
             kept.durable == engine.durableSequence(of: store)

@@ -42,7 +42,8 @@ extension Exchange {
     }
 
     private func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, _ complete: @escaping Completion<SequencedRecord>
+        _ content: StoreRecord.Content, _ key: StoreKey, _ store: StoreID,
+        _ complete: @escaping Completion<SequencedRecord>
     ) {
         let precondition = Precondition(match: request.fields.ifMatch, noneMatch: request.fields.ifNoneMatch)
         engine.write(
@@ -98,7 +99,7 @@ extension Exchange {
     }
 
     /// Completes with the value in the body of the request.
-    private func readContent(_ complete: @escaping Completion<Record.Content>) throws(Problem) {
+    private func readContent(_ complete: @escaping Completion<StoreRecord.Content>) throws(Problem) {
         let body = request.body
         switch request.fields.mediaType {
         case MediaType.bytes:

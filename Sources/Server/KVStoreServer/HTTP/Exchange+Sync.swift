@@ -55,7 +55,7 @@ extension Exchange {
                     let epoch = (given ?? nil) ?? end.epoch
                     return .stream(
                         EventStream(
-                            device: exchange.caller, store: store, start: Cursor(epoch: epoch, sequence: sequence),
+                            device: exchange.caller, store: store, start: SyncCursor(epoch: epoch, sequence: sequence),
                             hasValues: values == "true", slot: try exchange.openSlot()))
                 })
         }

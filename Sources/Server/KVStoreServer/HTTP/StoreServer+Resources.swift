@@ -25,7 +25,7 @@ extension StoreServer {
 
     /// Writes a key with a stamp of the server; returns when that is durable.
     package func write(_ value: Data, forKey key: StoreKey, of store: StoreID) async throws(Problem) {
-        let content = Record.Content.value(PropertyListValue.data(value).encoded())
+        let content = StoreRecord.Content.value(PropertyListValue.data(value).encoded())
         _ = try await engine.wait { [engine, replica] in
             engine.write(content, forKey: key, store: store, if: .none, by: nil, replica: replica, on: $0, $1)
         }
@@ -74,7 +74,7 @@ extension SequencedRecord {
     /// What has one value: a sequence number is assigned once in an epoch, which the stamp tells apart.
     package struct Version: Sendable, Equatable {
         var key: StoreKey
-        var stamp: Stamp
+        var stamp: StoreStamp
         var sequence: UInt64
     }
 

@@ -8,7 +8,7 @@ extension LogEngine {
         read { $0.ledger.durableSequence(of: store) }
     }
 
-    package func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage {
+    package func page(of store: StoreID, after cursor: SyncCursor, limits: PageLimits) -> LivePage {
         read { state in
             let ledger = state.ledger
             guard let hub = ledger.history(of: store), !hub.endsStream(at: cursor) else { return .ended }

@@ -22,7 +22,7 @@ extension LogEngine {
     /// Writes a key for a user, with a stamp greater than that of the present record. An equal value
     /// changes nothing; removing a key without a value throws `unknownKey`.
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store id: StoreID, if precondition: Precondition,
+        _ content: StoreRecord.Content, forKey key: StoreKey, store id: StoreID, if precondition: Precondition,
         replica: ReplicaID, in state: inout State
     ) throws(Problem) -> SequencedRecord {
         try state.admitChange()
@@ -32,8 +32,8 @@ extension LogEngine {
             guard let present, !content.isTombstone else { throw .unknownKey }
             return present
         }
-        let stamp = Stamp.next(after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
-        return try apply(Record(key: key, stamp: stamp, content: content), to: id, in: &state)
+        let stamp = StoreStamp.next(after: present?.record.stamp, now: options.now(of: id.account), replica: replica)
+        return try apply(StoreRecord(key: key, stamp: stamp, content: content), to: id, in: &state)
     }
 
     /// Removes a store with all its records.
@@ -63,7 +63,7 @@ extension LogEngine {
     ///
     /// Precondition: the stores that are written do not exist then, and accept the records.
     package func replace(
-        _ stores: [StoreID], with replacements: [(store: StoreID, records: [Record])], now: Int64,
+        _ stores: [StoreID], with replacements: [(store: StoreID, records: [StoreRecord])], now: Int64,
         in state: inout State
     ) throws(Problem) {
         try state.admitChange()
@@ -102,15 +102,15 @@ extension LogEngine {
     }
 }
 
-extension Stamp {
+extension StoreStamp {
     /// The stamp of a write by the server: greater than the present one, and not before its clock.
-    package static func next(after present: Stamp?, now: Int64, replica: ReplicaID) -> Stamp {
+    package static func next(after present: StoreStamp?, now: Int64, replica: ReplicaID) -> StoreStamp {
         guard let present, present.milliseconds >= now else {
-            return Stamp(milliseconds: now, counter: 0, replica: replica)
+            return StoreStamp(milliseconds: now, counter: 0, replica: replica)
         }
         if present.counter == .max {
-            return Stamp(milliseconds: present.milliseconds + 1, counter: 0, replica: replica)
+            return StoreStamp(milliseconds: present.milliseconds + 1, counter: 0, replica: replica)
         }
-        return Stamp(milliseconds: present.milliseconds, counter: present.counter + 1, replica: replica)
+        return StoreStamp(milliseconds: present.milliseconds, counter: present.counter + 1, replica: replica)
     }
 }

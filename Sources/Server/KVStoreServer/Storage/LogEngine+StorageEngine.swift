@@ -19,7 +19,7 @@ extension LogEngine: StorageEngine {
     }
 
     package func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        _ content: StoreRecord.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
         _ complete: @escaping Completion<SequencedRecord>
     ) {
@@ -63,7 +63,7 @@ extension LogEngine: StorageEngine {
             complete)
     }
 
-    package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>) {
+    package func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<SyncCursor>) {
         let end = read { $0.ledger.history(of: store)?.end }
         complete(end.map(Result.success) ?? .failure(.unknownStore))
     }

@@ -171,7 +171,7 @@ package final class LogEngine: Sendable {
     }
 
     /// Applies a change; what it has become must wait for a sync.
-    func apply(_ record: Record, to id: StoreID, in state: inout State) throws(Problem) -> SequencedRecord {
+    func apply(_ record: StoreRecord, to id: StoreID, in state: inout State) throws(Problem) -> SequencedRecord {
         let plan = try change(id, by: [record], in: &state) { ledger, now, limits throws(LogError) in
             let plan = try ledger.accept([record], to: id, now: now, limits: limits)
             return (plan, plan.rejections.count)
@@ -182,7 +182,7 @@ package final class LogEngine: Sendable {
     }
 
     private func change<Result>(
-        _ id: StoreID, by changes: [Record], in state: inout State,
+        _ id: StoreID, by changes: [StoreRecord], in state: inout State,
         _ apply: (Ledger, _ now: Int64, Ledger.AccountLimits) throws(LogError) -> (Result, rejectionCount: Int)
     ) throws(Problem) -> Result {
         if let failure = state.failure { throw Problem(failure) }

@@ -38,7 +38,7 @@ package protocol StorageEngine: AnyObject, Sendable {
     ///   - device: nil for the server itself.
     ///   - replica: the replica id in the stamp.
     func write(
-        _ content: Record.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
+        _ content: StoreRecord.Content, forKey key: StoreKey, store: StoreID, if precondition: Precondition,
         by device: Device?, replica: ReplicaID, on loop: WatcherRegistry,
         _ complete: @escaping Completion<SequencedRecord>)
 
@@ -64,13 +64,13 @@ package protocol StorageEngine: AnyObject, Sendable {
         ofAccount account: String, count: Int, on loop: WatcherRegistry, _ complete: @escaping Completion<Bool>)
 
     /// Where the history of a store ends, for a live reader that is to be added; fails with `unknownStore` without one.
-    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<Cursor>)
+    func end(of store: StoreID, on loop: WatcherRegistry, _ complete: @escaping Completion<SyncCursor>)
 
     /// The last sequence number that live readers of a store may see.
     func durableSequence(of store: StoreID) -> UInt64
 
     /// The changes after a cursor that a live reader may see.
-    func page(of store: StoreID, after cursor: Cursor, limits: PageLimits) -> LivePage
+    func page(of store: StoreID, after cursor: SyncCursor, limits: PageLimits) -> LivePage
 
     /// Throws unless writes are accepted.
     func checkReadiness() throws(Problem)

@@ -1,7 +1,7 @@
 extension Hub {
     /// Whether a reader at this cursor has to start over. A reader in the middle of a full download names the
     /// horizon with which it began: below that are only pages that it has still to get.
-    package func startsOver(since: Cursor?, horizon known: UInt64? = nil) -> Bool {
+    package func startsOver(since: SyncCursor?, horizon known: UInt64? = nil) -> Bool {
         guard let since, let index = state.epochs.firstIndex(where: { $0.id == since.epoch }),
             !state.epochs[index].isBroken
         else { return true }
@@ -9,20 +9,20 @@ extension Hub {
     }
 
     /// Whether a live reader has to sync again: a stream carries changes of the present epoch only.
-    package func endsStream(at cursor: Cursor) -> Bool {
+    package func endsStream(at cursor: SyncCursor) -> Bool {
         cursor.epoch != end.epoch || startsOver(since: cursor)
     }
 
     /// The cursor at a sequence number, in the epoch that the number belongs to.
-    package func epochCursor(at sequence: UInt64) -> Cursor {
+    package func epochCursor(at sequence: UInt64) -> SyncCursor {
         let epoch = state.epochs.last { $0.start < sequence } ?? state.epochs.first
-        return Cursor(epoch: epoch?.id ?? end.epoch, sequence: sequence)
+        return SyncCursor(epoch: epoch?.id ?? end.epoch, sequence: sequence)
     }
 
     /// The known epochs, oldest first, each with its last sequence number.
-    package var lineage: [Cursor] {
+    package var lineage: [SyncCursor] {
         state.epochs.indices.map { index in
-            Cursor(epoch: state.epochs[index].id, sequence: lastSequence(ofEpochAt: index))
+            SyncCursor(epoch: state.epochs[index].id, sequence: lastSequence(ofEpochAt: index))
         }
     }
 
@@ -35,7 +35,7 @@ extension Hub {
         _ request: SyncRequest, plan: Plan, now: Int64, page limits: PageLimits = WireLimits.page
     ) -> SyncResponse {
         let startsOver = startsOver(since: request.since, horizon: request.horizon)
-        var sent: [StoreKey: Record] = [:]
+        var sent: [StoreKey: StoreRecord] = [:]
         for record in request.changes { sent[record.key] = record }
         var page = page(
             after: startsOver ? 0 : request.since?.sequence ?? 0, through: sequence, limits: limits
@@ -56,7 +56,7 @@ extension Hub {
             }
         }
         return SyncResponse(
-            cursor: Cursor(epoch: end.epoch, sequence: page.cursor), serverTime: now,
+            cursor: SyncCursor(epoch: end.epoch, sequence: page.cursor), serverTime: now,
             isInitial: startsOver, hasMore: page.hasMore, changes: page.changes,
             rejections: rejections, horizon: horizon, lineage: startsOver ? lineage : [])
     }

@@ -1,7 +1,7 @@
 extension Hub {
     /// A change that a store with narrower limits than ``StoreLimits/ceiling`` refuses.
     package struct Refusal: Sendable, Equatable {
-        package let record: Record
+        package let record: StoreRecord
         package let reason: SyncRejection.Reason
         /// What the limit is, and what the change would have needed.
         package let violation: StoreError
@@ -9,7 +9,7 @@ extension Hub {
 
     /// The changes that limits do not allow when the others are accepted. Superseded changes are not compared with
     /// them.
-    package func refusals(of changes: [Record], limits: StoreLimits) -> [Refusal] {
+    package func refusals(of changes: [StoreRecord], limits: StoreLimits) -> [Refusal] {
         var table = Table()
         for entry in entries.values {
             table.put(Table.Entry(record: entry.record, status: .acknowledged))

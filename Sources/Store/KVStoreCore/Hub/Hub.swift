@@ -17,12 +17,12 @@ package struct Hub: Sendable, Equatable {
         /// The change of the number of keys with a value.
         package fileprivate(set) var keyGrowth = 0
         /// The last accepted record of each key.
-        fileprivate var planned: [StoreKey: Record] = [:]
+        fileprivate var planned: [StoreKey: StoreRecord] = [:]
 
         package init() {}
 
         /// The last accepted record of a key; nil if none of the changes is.
-        package func record(of key: StoreKey) -> Record? { planned[key] }
+        package func record(of key: StoreKey) -> StoreRecord? { planned[key] }
     }
 
     /// A part of the history. It begins with the first change after a start of the daemon.
@@ -103,24 +103,24 @@ package struct Hub: Sendable, Equatable {
     package var horizon: UInt64 { state.horizon }
 
     /// Where the history ends. A hub whose log held no state has no epoch; its cursors match nothing.
-    package var end: Cursor { cursor(at: sequence) }
+    package var end: SyncCursor { cursor(at: sequence) }
 
-    private func cursor(at sequence: UInt64) -> Cursor {
-        Cursor(epoch: state.epochs.last?.id ?? EpochID(rawValue: 0), sequence: sequence)
+    private func cursor(at sequence: UInt64) -> SyncCursor {
+        SyncCursor(epoch: state.epochs.last?.id ?? EpochID(rawValue: 0), sequence: sequence)
     }
 
     package var tombstoneCount: Int { entries.count - keyCount }
 
     // MARK: - Accepting changes
 
-    package func plan(_ changes: [Record], now: Int64) -> Plan {
+    package func plan(_ changes: [StoreRecord], now: Int64) -> Plan {
         var plan = Plan()
         extend(&plan, with: changes, now: now)
         return plan
     }
 
     /// Adds changes of another request to a plan that has not been committed.
-    package func extend(_ plan: inout Plan, with changes: [Record], now: Int64) {
+    package func extend(_ plan: inout Plan, with changes: [StoreRecord], now: Int64) {
         for record in changes {
             guard KeyProfile.standard.allows(record.key) else {
                 plan.rejections.append(SyncRejection(record, .key(limit: KeyProfile.standard.limit)))
@@ -206,7 +206,7 @@ package struct Hub: Sendable, Equatable {
         index.positions(after: sequence)
     }
 
-    private mutating func count(_ content: Record.Content?, by sign: Int) {
+    private mutating func count(_ content: StoreRecord.Content?, by sign: Int) {
         guard case .value(let data) = content else { return }
         byteCount += sign * data.count
         keyCount += sign

@@ -8,14 +8,14 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
 
-    package mutating func append(_ stamp: Stamp) {
+    package mutating func append(_ stamp: StoreStamp) {
         append(littleEndian: UInt64(stamp.milliseconds))
         append(littleEndian: stamp.counter)
         append(littleEndian: stamp.replica.rawValue)
     }
 
     /// Zeros stand for a missing cursor.
-    package mutating func append(_ cursor: Cursor?) {
+    package mutating func append(_ cursor: SyncCursor?) {
         append(littleEndian: cursor?.epoch.rawValue ?? 0)
         append(littleEndian: cursor?.sequence ?? 0)
     }
@@ -31,15 +31,15 @@ extension UnsafeRawBufferPointer {
         return T(littleEndian: loadUnaligned(fromByteOffset: offset, as: T.self))
     }
 
-    package func stamp(at offset: Int) -> Stamp {
-        Stamp(
+    package func stamp(at offset: Int) -> StoreStamp {
+        StoreStamp(
             milliseconds: Int64(clamping: littleEndian(UInt64.self, at: offset)),
             counter: littleEndian(UInt32.self, at: offset + 8),
             replica: ReplicaID(rawValue: littleEndian(UInt64.self, at: offset + 12)))
     }
 
-    package func cursor(at offset: Int) -> Cursor {
-        Cursor(
+    package func cursor(at offset: Int) -> SyncCursor {
+        SyncCursor(
             epoch: EpochID(rawValue: littleEndian(UInt64.self, at: offset)),
             sequence: littleEndian(UInt64.self, at: offset + 8))
     }

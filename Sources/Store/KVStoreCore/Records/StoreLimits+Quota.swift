@@ -1,6 +1,6 @@
 extension StoreLimits {
     /// Why a local write is not allowed; nil when it is. One that shrinks or removes a value always is.
-    func violation(writing content: Record.Content, forKey key: StoreKey, into table: Table) -> StoreError? {
+    func violation(writing content: StoreRecord.Content, forKey key: StoreKey, into table: Table) -> StoreError? {
         // A key that cannot exist is not there, so removing it does nothing.
         guard case .value(let data) = content else { return nil }
         let old = table.content(forKey: key)

@@ -2,26 +2,26 @@
 /// `ReplicaState.partialDownload` says how far it has come.
 struct FullDownload: Sendable, Equatable {
     struct Progress: Sendable, Equatable {
-        var cursor: Cursor
+        var cursor: SyncCursor
         /// The daemon's horizon when the download began.
         var horizon: UInt64
         /// The daemon's history as the first page named it.
-        let lineage: [Cursor]
+        let lineage: [SyncCursor]
     }
 
     /// Whether it is the replica's first one.
     let isFirst: Bool
     /// How far an earlier download came that was not completed.
-    let abandoned: Cursor?
+    let abandoned: SyncCursor?
     /// Keys that were acknowledged when the download was requested: those that the daemon no longer holds go when it
     /// is complete. Keys acknowledged later are not judged by it, unless the daemon has lost history.
-    let candidates: [StoreKey: Stamp]
+    let candidates: [StoreKey: StoreStamp]
     /// Nil until the first page has come.
     private(set) var progress: Progress?
     /// What the daemon holds. Only pages count: what a stream brings meanwhile may belong to a lost history.
-    var seen: [StoreKey: Record] = [:]
+    var seen: [StoreKey: StoreRecord] = [:]
 
-    init(isFirst: Bool, abandoned: Cursor?, candidates: [StoreKey: Stamp]) {
+    init(isFirst: Bool, abandoned: SyncCursor?, candidates: [StoreKey: StoreStamp]) {
         self.isFirst = isFirst
         self.abandoned = abandoned
         self.candidates = candidates
@@ -35,7 +35,7 @@ struct FullDownload: Sendable, Equatable {
     }
 
     /// Whether the daemon's history contains a cursor.
-    func contains(_ cursor: Cursor) -> Bool {
+    func contains(_ cursor: SyncCursor) -> Bool {
         progress?.lineage.contains {
             $0.epoch == cursor.epoch && cursor.sequence <= $0.sequence
         } ?? false
@@ -48,7 +48,7 @@ struct FullDownload: Sendable, Equatable {
     /// not say how far it was knows only that nothing is forgotten while the horizon is 0.
     ///
     /// - Parameter known: the replica's cursor.
-    func showsLoss(since known: Cursor?) -> Bool {
+    func showsLoss(since known: SyncCursor?) -> Bool {
         if let abandoned, !contains(abandoned) { return true }
         guard let known else { return progress?.horizon == 0 }
         return known.sequence >= progress?.horizon ?? .max || !contains(known)

@@ -13,7 +13,7 @@ package struct HybridClock: Sendable, Equatable {
             self.counter = counter
         }
 
-        init(_ stamp: Stamp) {
+        init(_ stamp: StoreStamp) {
             self.init(milliseconds: stamp.milliseconds, counter: stamp.counter)
         }
 
@@ -33,7 +33,7 @@ package struct HybridClock: Sendable, Equatable {
     var offsetMilliseconds: Int64 = 0
 
     /// The next reading for a write at the device's time `now`.
-    mutating func next(now: Int64, replica: ReplicaID) -> Stamp {
+    mutating func next(now: Int64, replica: ReplicaID) -> StoreStamp {
         let physical = corrected(now)
         if physical > reading.milliseconds {
             reading = Reading(milliseconds: physical)
@@ -42,16 +42,16 @@ package struct HybridClock: Sendable, Equatable {
         } else {
             reading.counter += 1
         }
-        return Stamp(milliseconds: reading.milliseconds, counter: reading.counter, replica: replica)
+        return StoreStamp(milliseconds: reading.milliseconds, counter: reading.counter, replica: replica)
     }
 
     /// Advances past a stamp seen anywhere.
-    mutating func observe(_ stamp: Stamp) { observe(Reading(stamp)) }
+    mutating func observe(_ stamp: StoreStamp) { observe(Reading(stamp)) }
 
     mutating func observe(_ other: Reading) { reading = max(reading, other) }
 
     /// Advances past a stamp that the daemon holds.
-    mutating func confirm(_ stamp: Stamp) {
+    mutating func confirm(_ stamp: StoreStamp) {
         observe(stamp)
         confirmed = max(confirmed, Reading(stamp))
     }
@@ -65,7 +65,7 @@ package struct HybridClock: Sendable, Equatable {
     ///
     /// - Parameter limit: the greatest time that the daemon accepts. It holds nothing beyond, so a confirmed reading
     ///   beyond belongs to a lost history.
-    mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<Stamp>) {
+    mutating func rewind(to now: Int64, limit: Int64?, keeping others: some Sequence<StoreStamp>) {
         if let limit, confirmed.milliseconds > limit { confirmed = Reading() }
         let latest = limit ?? corrected(now) + WireLimits.futureMilliseconds
         if reissued.milliseconds > latest { reissued = Reading() }
@@ -75,9 +75,9 @@ package struct HybridClock: Sendable, Equatable {
     }
 
     /// Notes a stamp issued in place of a rejected one.
-    mutating func markReissued(_ stamp: Stamp) { reissued = max(reissued, Reading(stamp)) }
+    mutating func markReissued(_ stamp: StoreStamp) { reissued = max(reissued, Reading(stamp)) }
 
     func corrected(_ now: Int64) -> Int64 {
-        min(max(now &+ offsetMilliseconds, 0), Stamp.greatestMilliseconds)
+        min(max(now &+ offsetMilliseconds, 0), StoreStamp.greatestMilliseconds)
     }
 }

@@ -16,7 +16,7 @@ package struct Ready: Sendable, Equatable {
 
     package enum StreamCommand: Sendable, Equatable {
         /// Report what arrives as `Event.stream` and the end as `Event.streamEnded`, with this id.
-        case open(id: UInt64, since: Cursor)
+        case open(id: UInt64, since: SyncCursor)
         /// No `streamEnded` follows.
         case close
     }
@@ -79,7 +79,7 @@ package protocol ReadyExecutor {
 
     mutating func notify(_ change: StoreChange) throws(Failure)
     mutating func closeStream() throws(Failure)
-    mutating func openStream(id: UInt64, since: Cursor) throws(Failure)
+    mutating func openStream(id: UInt64, since: SyncCursor) throws(Failure)
     /// With `mustSync` the log is synced first.
     mutating func send(_ outgoing: Ready.Outgoing, mustSync: Bool) throws(Failure)
     mutating func wake(at milliseconds: Int64) throws(Failure)

@@ -6,9 +6,9 @@
 struct Refusal: Sendable, Equatable {
     struct Change: Sendable, Hashable {
         var key: StoreKey
-        var stamp: Stamp
+        var stamp: StoreStamp
 
-        init(_ record: Record) {
+        init(_ record: StoreRecord) {
             key = record.key
             stamp = record.stamp
         }
@@ -31,7 +31,7 @@ struct Refusal: Sendable, Equatable {
     /// Whether nothing but removals is sent.
     var isWaiting: Bool { failureCount >= Self.attemptCount && !isTrial }
 
-    mutating func note(_ cause: SyncTransportError, of changes: [Record]) {
+    mutating func note(_ cause: SyncTransportError, of changes: [StoreRecord]) {
         self.cause = cause
         guard !cause.isReadOnly else { return }
         if isTrial {

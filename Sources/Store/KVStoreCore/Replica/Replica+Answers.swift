@@ -86,12 +86,12 @@ extension Replica {
 
     /// How far an unfinished download has come with a page. Nil if that is recorded, or if an earlier download reached
     /// what the daemon has lost since: that stays on record.
-    private func partialCursor(with page: SyncResponse) -> Cursor? {
+    private func partialCursor(with page: SyncResponse) -> SyncCursor? {
         guard let recorded = state.partialDownload else { return page.cursor }
         guard recorded.epoch != page.cursor.epoch || recorded.sequence < page.cursor.sequence,
             session.download?.contains(recorded) == true
         else { return nil }
-        return Cursor(epoch: page.cursor.epoch, sequence: max(recorded.sequence, page.cursor.sequence))
+        return SyncCursor(epoch: page.cursor.epoch, sequence: max(recorded.sequence, page.cursor.sequence))
     }
 
     private mutating func apply(_ changes: [SequencedRecord], changed: inout [StoreKey]) {
@@ -131,7 +131,7 @@ extension Replica {
         return false
     }
 
-    private mutating func acknowledge(_ record: Record) {
+    private mutating func acknowledge(_ record: StoreRecord) {
         table.acknowledge(record.key)
         ready.entries.append(.acknowledged(key: record.key, stamp: record.stamp))
     }
@@ -156,7 +156,7 @@ extension Replica {
         var rejected: [StoreKey: SyncRejection.Reason] = [:]
         for rejection in rejections { rejected[rejection.key] = rejection.reason }
         var reissued: [StoreKey] = []
-        var present: [Stamp] = []
+        var present: [StoreStamp] = []
         var overQuota: [StoreKey] = []
         var latest: Int64?
         for change in request.changes {
@@ -189,7 +189,7 @@ extension Replica {
     /// under a new replica id, since the readings that follow may have been issued before.
     ///
     /// - Parameter present: what the daemon holds under the keys.
-    private mutating func reissue(_ keys: [StoreKey], after present: [Stamp], limit: Int64?, at now: Instant) {
+    private mutating func reissue(_ keys: [StoreKey], after present: [StoreStamp], limit: Int64?, at now: Instant) {
         guard !keys.isEmpty else { return }
         clock.rewind(to: now.wall, limit: limit, keeping: table.entries.values.lazy.map(\.record.stamp))
         for stamp in present { clock.confirm(stamp) }
@@ -204,7 +204,7 @@ extension Replica {
         for entry in entries { store(entry) }
     }
 
-    private func hasAdvanced(since former: Cursor?) -> Bool {
+    private func hasAdvanced(since former: SyncCursor?) -> Bool {
         guard let cursor = state.cursor, let former else { return state.cursor != former }
         return cursor.epoch != former.epoch || cursor.sequence > former.sequence
     }
@@ -268,7 +268,7 @@ extension Replica {
         }
     }
 
-    private mutating func moveCursor(to cursor: Cursor, at now: Instant) {
+    private mutating func moveCursor(to cursor: SyncCursor, at now: Instant) {
         let isOld = state.lastSyncMilliseconds.map { (now.wall &- $0).magnitude >= 60_000 } ?? true
         let isAhead = cursor.sequence >= state.cursor?.sequence ?? 0 && cursor != state.cursor
         guard isAhead || isOld else { return }
@@ -282,7 +282,7 @@ extension Replica {
     /// second can come from a slow round trip and is ignored.
     private mutating func measureOffset(from response: SyncResponse, sent: Instant, now: Instant) {
         let elapsed = max(0, now.monotonic - sent.monotonic)
-        let greatest = Stamp.greatestMilliseconds
+        let greatest = StoreStamp.greatestMilliseconds
         let serverTime = min(max(response.serverTime, -greatest), greatest)
         let offset = serverTime &- (now.wall &- elapsed / 2)
         let slack = UInt64(500 + elapsed / 2)

@@ -160,7 +160,7 @@ extension Replica {
     }
 
     /// The pending records that come first and fit into one request; none between the pages of a transfer.
-    private func nextChanges() -> [Record] {
+    private func nextChanges() -> [StoreRecord] {
         guard state.initialSyncCompleted, session.download?.progress == nil,
             session.transfer != .incremental(isBehind: true)
         else { return [] }
@@ -172,7 +172,7 @@ extension Replica {
             // Nothing that grows keeps them from being accepted.
             if waiting.first?.content.isTombstone == true { waiting.removeAll { !$0.content.isTombstone } }
         }
-        var changes: [Record] = []
+        var changes: [StoreRecord] = []
         var byteCount = 0
         for record in waiting.prefix(min(page.recordCount, session.refusal?.batchLimit ?? .max)) {
             byteCount += record.wireByteCount
@@ -183,12 +183,12 @@ extension Replica {
     }
 
     /// The pending records that the daemon may accept.
-    private var unblocked: [Record] {
+    private var unblocked: [StoreRecord] {
         table.pendingKeys.compactMap { table[$0]?.record }.filter { session.blocked[$0.key] != $0.stamp }
     }
 
     /// Those of them that do not wait for a trial.
-    private var sendable: [Record] {
+    private var sendable: [StoreRecord] {
         guard let refusal = session.refusal else { return unblocked }
         let held = Set(refusal.held)
         return unblocked.filter {
@@ -206,7 +206,7 @@ extension Replica {
     package var refusal: String? { table.pendingKeys.isEmpty ? nil : session.refusal?.cause?.description }
 
     /// The order of what the daemon has refused together: removals first, then by size.
-    private static func isTriedBefore(_ one: Record, _ other: Record) -> Bool {
+    private static func isTriedBefore(_ one: StoreRecord, _ other: StoreRecord) -> Bool {
         (one.content.isTombstone ? 0 : 1, one.wireByteCount, one.stamp)
             < (other.content.isTombstone ? 0 : 1, other.wireByteCount, other.stamp)
     }
@@ -284,7 +284,7 @@ extension Replica {
             }
             guard sequence > cursor.sequence else { return }
             updateState { state in
-                state.cursor = Cursor(epoch: cursor.epoch, sequence: sequence)
+                state.cursor = SyncCursor(epoch: cursor.epoch, sequence: sequence)
                 state.lastSyncMilliseconds = now.wall
             }
             notify(.serverChange, changed)

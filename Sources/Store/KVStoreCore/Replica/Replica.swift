@@ -34,7 +34,7 @@ package struct Replica: Sendable, Equatable {
     // MARK: - Reading
 
     /// The content of every key that has a value.
-    package var visibleContents: [StoreKey: Record.Content] {
+    package var visibleContents: [StoreKey: StoreRecord.Content] {
         table.entries.compactMapValues { entry in
             entry.record.content.isTombstone ? nil : entry.record.content
         }
@@ -51,7 +51,7 @@ package struct Replica: Sendable, Equatable {
     /// Local writes: all of them, or none when one passes a limit, which `violation` describes; one past a quota is
     /// notified as well. They are one frame of the log, and travel together. An equal value changes nothing.
     package mutating func write(
-        _ contents: [StoreKey: Record.Content], at now: Instant
+        _ contents: [StoreKey: StoreRecord.Content], at now: Instant
     ) -> (ready: Ready, violation: StoreError?) {
         let violation = put(contents, at: now)
         if violation?.code == .quotaExceeded || violation?.code == .tooManyKeys {
@@ -62,13 +62,13 @@ package struct Replica: Sendable, Equatable {
 
     /// Writes values for keys that have none: all of them, or none when one of them passes a limit.
     package mutating func fill(
-        _ contents: [StoreKey: Record.Content], at now: Instant
+        _ contents: [StoreKey: StoreRecord.Content], at now: Instant
     ) -> (ready: Ready, violation: StoreError?) {
         let violation = put(contents.filter { table.content(forKey: $0.key) == nil }, at: now)
         return (takeReady(), violation)
     }
 
-    private mutating func put(_ contents: [StoreKey: Record.Content], at now: Instant) -> StoreError? {
+    private mutating func put(_ contents: [StoreKey: StoreRecord.Content], at now: Instant) -> StoreError? {
         // A write that is refused changes nothing, so that a single one needs no copy.
         let former = contents.count > 1 ? self : nil
         // What gives room comes first: only the outcome has to respect the limits.
@@ -85,7 +85,7 @@ package struct Replica: Sendable, Equatable {
     }
 
     private mutating func put(
-        _ content: Record.Content, forKey key: StoreKey, at now: Instant
+        _ content: StoreRecord.Content, forKey key: StoreKey, at now: Instant
     ) -> StoreError? {
         if let violation = limits.violation(writing: content, forKey: key, into: table) {
             return violation
@@ -93,7 +93,7 @@ package struct Replica: Sendable, Equatable {
         guard (table.content(forKey: key) ?? .tombstone) != content else { return nil }
         // The clock may have gone back after a rejection; a write still wins over what it replaces.
         if let former = table[key] { clock.observe(former.record.stamp) }
-        let record = Record(key: key, stamp: clock.next(now: now.wall, replica: id), content: content)
+        let record = StoreRecord(key: key, stamp: clock.next(now: now.wall, replica: id), content: content)
         store(Table.Entry(record: record, status: state.initialSyncCompleted ? .pending : .provisional))
         session.blocked[key] = nil
         return nil

@@ -2,7 +2,7 @@
 package enum ReplicaEntry: Sendable, Equatable {
     case record(Table.Entry)
     /// The daemon holds the record of this key with this stamp.
-    case acknowledged(key: StoreKey, stamp: Stamp)
+    case acknowledged(key: StoreKey, stamp: StoreStamp)
     case state(ReplicaState)
 }
 
@@ -18,10 +18,10 @@ package struct ReplicaState: Sendable, Equatable {
     /// The daemon's clock minus the device's.
     package var offsetMilliseconds: Int64 = 0
     /// Nil before the first download is complete, and after damage.
-    package var cursor: Cursor?
+    package var cursor: SyncCursor?
     package var initialSyncCompleted = false
     /// How far an unfinished download of everything has come: `cursor` does not cover what it brought.
-    package var partialDownload: Cursor?
+    package var partialDownload: SyncCursor?
     /// Milliseconds since 1970, device clock.
     package var lastSyncMilliseconds: Int64?
 

@@ -80,7 +80,7 @@ package struct SyncSession: Sendable, Equatable {
     var counts = Counts()
     var failures = Failures()
     /// Stamps that the daemon rejected for a reason that time alone does not cure.
-    var blocked: [StoreKey: Stamp] = [:]
+    var blocked: [StoreKey: StoreStamp] = [:]
     /// Nil while the daemon accepts what it is sent.
     var refusal: Refusal?
     private var lastID: UInt64 = 0

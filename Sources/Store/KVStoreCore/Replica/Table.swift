@@ -13,17 +13,17 @@ package struct Table: Sendable, Equatable {
     }
 
     package struct Entry: Sendable, Equatable {
-        package var record: Record
+        package var record: StoreRecord
         package var status: Status
 
-        package init(record: Record, status: Status) {
+        package init(record: StoreRecord, status: Status) {
             self.record = record
             self.status = status
         }
     }
 
     package private(set) var entries: [StoreKey: Entry] = [:]
-    /// As the quota counts; see `Record.Content.quotaByteCount`.
+    /// As the quota counts; see `StoreRecord.Content.quotaByteCount`.
     package private(set) var byteCount = 0
     package private(set) var keyCount = 0
     package private(set) var pendingKeys: Set<StoreKey> = []
@@ -31,7 +31,7 @@ package struct Table: Sendable, Equatable {
     package subscript(key: StoreKey) -> Entry? { entries[key] }
 
     /// The visible value's content; nil for a key that is missing or removed.
-    package func content(forKey key: StoreKey) -> Record.Content? {
+    package func content(forKey key: StoreKey) -> StoreRecord.Content? {
         guard let content = entries[key]?.record.content, !content.isTombstone else { return nil }
         return content
     }
@@ -57,7 +57,7 @@ package struct Table: Sendable, Equatable {
         put(entry)
     }
 
-    private mutating func count(_ content: Record.Content?, by sign: Int) {
+    private mutating func count(_ content: StoreRecord.Content?, by sign: Int) {
         guard let content, !content.isTombstone else { return }
         byteCount += sign * content.quotaByteCount
         keyCount += sign

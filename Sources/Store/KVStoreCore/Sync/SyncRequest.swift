@@ -4,14 +4,14 @@
 public struct SyncRequest: Sendable, Equatable {
     public var replica: ReplicaID
     /// The cursor of the last answer applied; nil asks for everything.
-    public var since: Cursor?
+    public var since: SyncCursor?
     /// Set while a download of everything spans several pages: the horizon that its first page named, by which
     /// the daemon sees whether the download can continue.
     public var horizon: UInt64?
     /// Records that the daemon may lack.
-    public var changes: [Record]
+    public var changes: [StoreRecord]
 
-    public init(replica: ReplicaID, since: Cursor?, horizon: UInt64? = nil, changes: [Record] = []) {
+    public init(replica: ReplicaID, since: SyncCursor?, horizon: UInt64? = nil, changes: [StoreRecord] = []) {
         self.replica = replica
         self.since = since
         self.horizon = horizon
@@ -24,7 +24,7 @@ public struct SyncRequest: Sendable, Equatable {
 /// For an example see `SyncTransport`.
 public struct SyncResponse: Sendable, Equatable {
     /// What to send as `since` next. Its epoch may differ from the request's: that epoch continued into it.
-    public var cursor: Cursor
+    public var cursor: SyncCursor
     /// The daemon's clock, milliseconds since 1970.
     public var serverTime: Int64
     /// Whether the answer starts over from the beginning: `since` was nil, belongs to no epoch of this history, or
@@ -39,11 +39,12 @@ public struct SyncResponse: Sendable, Equatable {
     public var horizon: UInt64
     /// With `isInitial`: the epochs of the daemon's history, oldest first, each with its last sequence number. A
     /// replica whose own cursor lies outside has seen changes that the daemon has lost.
-    public var lineage: [Cursor]
+    public var lineage: [SyncCursor]
 
     public init(
-        cursor: Cursor, serverTime: Int64, isInitial: Bool = false, hasMore: Bool = false,
-        changes: [SequencedRecord] = [], rejections: [SyncRejection] = [], horizon: UInt64 = 0, lineage: [Cursor] = []
+        cursor: SyncCursor, serverTime: Int64, isInitial: Bool = false, hasMore: Bool = false,
+        changes: [SequencedRecord] = [], rejections: [SyncRejection] = [], horizon: UInt64 = 0,
+        lineage: [SyncCursor] = []
     ) {
         self.cursor = cursor
         self.serverTime = serverTime
@@ -63,7 +64,7 @@ public struct SyncRejection: Sendable, Equatable {
     public enum Reason: Sendable, Equatable {
         /// The stamp is too far ahead of the daemon's clock. `limit` is the greatest time accepted, milliseconds
         /// since 1970; `present` the stamp that the daemon holds under the key.
-        case clock(limit: Int64, present: Stamp?)
+        case clock(limit: Int64, present: StoreStamp?)
         /// A quota of the store, in bytes or keys.
         case quota(limit: Int)
         /// The key is empty or longer than `limit` UTF-16 units.
@@ -82,14 +83,14 @@ public struct SyncRejection: Sendable, Equatable {
 
     public var key: StoreKey
     /// The stamp that was rejected; a newer write of the key is not affected.
-    public var stamp: Stamp
+    public var stamp: StoreStamp
     public var reason: Reason
 
-    public init(_ record: Record, _ reason: Reason) {
+    public init(_ record: StoreRecord, _ reason: Reason) {
         self.init(key: record.key, stamp: record.stamp, reason: reason)
     }
 
-    public init(key: StoreKey, stamp: Stamp, reason: Reason) {
+    public init(key: StoreKey, stamp: StoreStamp, reason: Reason) {
         self.key = key
         self.stamp = stamp
         self.reason = reason

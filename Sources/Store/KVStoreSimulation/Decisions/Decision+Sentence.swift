@@ -2,7 +2,7 @@ package import KVStoreCore
 
 /// A version of a key that a sentence can name.
 package protocol DecisionVersion: Sendable {
-    var stamp: Stamp { get }
+    var stamp: StoreStamp { get }
     /// The device that wrote it.
     var writer: String { get }
     /// The value, abbreviated; nil for a removal.

@@ -25,10 +25,11 @@ package struct Decision<Version: Sendable>: Sendable {
     }
 }
 
-extension Decision<Record> {
+extension Decision<StoreRecord> {
     /// What the server has decided about a request, with the records of its keys before and after it.
     package static func made(
-        on changes: [Record], rejections: [SyncRejection] = [], before: [StoreKey: Record], after: [StoreKey: Record]
+        on changes: [StoreRecord], rejections: [SyncRejection] = [], before: [StoreKey: StoreRecord],
+        after: [StoreKey: StoreRecord]
     ) -> [Decision] {
         changes.compactMap { incoming in
             let present = before[incoming.key]
@@ -44,7 +45,7 @@ extension Decision<Record> {
     /// What a replica has decided about records of the server, with its entries before and after. Only a full download
     /// concerns keys that it does not name.
     package static func made(
-        byReplicaOn changes: [Record], before: [StoreKey: Table.Entry], after: [StoreKey: Table.Entry]
+        byReplicaOn changes: [StoreRecord], before: [StoreKey: Table.Entry], after: [StoreKey: Table.Entry]
     ) -> [Decision] {
         let aboutChanges: [Decision] = changes.compactMap { record in
             let present = before[record.key]
@@ -69,7 +70,7 @@ extension Decision<Record> {
     }
 
     /// Without a reason it is the one that the stamps show.
-    private init(_ incoming: Record, _ present: Record?, wasAccepted: Bool, _ reason: DecisionReason?) {
+    private init(_ incoming: StoreRecord, _ present: StoreRecord?, wasAccepted: Bool, _ reason: DecisionReason?) {
         self.init(
             incoming.key, incoming: incoming, present: present, winner: wasAccepted ? .incoming : .present,
             reason: reason
@@ -88,7 +89,7 @@ extension DecisionReason {
             }
     }
 
-    fileprivate init(wasAccepted: Bool, incoming: Stamp, present: Stamp?) {
+    fileprivate init(wasAccepted: Bool, incoming: StoreStamp, present: StoreStamp?) {
         guard let present else {
             self = .nothingThere
             return
@@ -106,8 +107,8 @@ extension DecisionReason {
 
 extension Hub {
     /// What it holds under the keys of changes: for `Decision.made`, before and after they are applied.
-    package func records(of changes: [Record]) -> [StoreKey: Record] {
-        var records: [StoreKey: Record] = [:]
+    package func records(of changes: [StoreRecord]) -> [StoreKey: StoreRecord] {
+        var records: [StoreKey: StoreRecord] = [:]
         for change in changes { records[change.key] = entries[change.key]?.record }
         return records
     }

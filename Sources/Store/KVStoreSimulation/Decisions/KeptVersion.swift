@@ -12,11 +12,11 @@ package struct KeptVersion: DecisionVersion {
     }
 
     package let content: Content
-    package let stamp: Stamp
+    package let stamp: StoreStamp
     package let writer: String
 
     /// - Parameter byteLimit: of a value; a longer one is kept as a summary.
-    package init(_ record: Record, writer: String, byteLimit: Int = .max) {
+    package init(_ record: StoreRecord, writer: String, byteLimit: Int = .max) {
         stamp = record.stamp
         self.writer = writer
         content =

@@ -12,7 +12,7 @@ package struct EventDocument: Encodable, Sendable {
     package var key: StoreKey?
     package var value: StoredValue?
     package var deleted: Bool?
-    package var stamp: Stamp?
+    package var stamp: StoreStamp?
     package var seq: UInt64?
     package var sent: [StoreKey]?
     package var received: [StoreKey]?
@@ -48,7 +48,7 @@ package struct EventDocument: Encodable, Sendable {
     }
 
     /// The value, or that it is removed.
-    package mutating func set(_ content: Record.Content) {
+    package mutating func set(_ content: StoreRecord.Content) {
         switch content {
         case .value(let data): value = StoredValue(data)
         case .tombstone: deleted = true

@@ -22,7 +22,7 @@ package enum ValueType: String, Codable {
 
 extension PropertyListValue {
     /// The size that counts in the quota.
-    package var byteCount: Int { Record.Content.value(encoded()).quotaByteCount }
+    package var byteCount: Int { StoreRecord.Content.value(encoded()).quotaByteCount }
 
     /// With all elements of arrays and dictionaries.
     package var objectCount: Int {

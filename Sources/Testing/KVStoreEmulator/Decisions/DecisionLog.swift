@@ -80,12 +80,13 @@ final class DecisionLog: Sendable {
     ///   - time: of the world.
     ///   - isWriter: whether the device wrote them too, though they have stamps of the server.
     func append(
-        _ decisions: [Decision<Record>], in store: StoreID, by device: String, at time: Int64, isWriter: Bool = false
+        _ decisions: [Decision<StoreRecord>], in store: StoreID, by device: String, at time: Int64,
+        isWriter: Bool = false
     ) {
         guard !decisions.isEmpty else { return }
         state.withLock { state in
             for decision in decisions where decision.key.text.utf8.count <= Self.keyByteCount {
-                func version(_ record: Record, _ writer: String? = nil) -> KeptVersion {
+                func version(_ record: StoreRecord, _ writer: String? = nil) -> KeptVersion {
                     KeptVersion(
                         record, writer: writer ?? self.writer(of: record, in: store, state),
                         byteLimit: Self.valueByteCount)
@@ -108,7 +109,7 @@ final class DecisionLog: Sendable {
     }
 
     /// The name of the device that wrote a record.
-    func writer(of record: Record, in store: StoreID) -> String {
+    func writer(of record: StoreRecord, in store: StoreID) -> String {
         state.withLock { writer(of: record, in: store, $0) }
     }
 
@@ -130,7 +131,7 @@ final class DecisionLog: Sendable {
     // MARK: - With the lock
 
     /// What devices write with `PUT` has stamps of the server, so the decision names the device.
-    private func writer(of record: Record, in store: StoreID, _ state: State) -> String {
+    private func writer(of record: StoreRecord, in store: StoreID, _ state: State) -> String {
         let accepted = state.entries[store]?[record.key]?.last {
             $0.decision.winner == .incoming && $0.decision.incoming?.stamp == record.stamp
         }

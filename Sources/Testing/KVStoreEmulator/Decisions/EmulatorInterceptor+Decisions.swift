@@ -44,13 +44,14 @@ extension EmulatorInterceptor {
 
     /// As `LogEngine.write`.
     func write(
-        _ content: Record.Content, _ key: StoreKey, _ store: StoreID, if precondition: Precondition, by device: String,
+        _ content: StoreRecord.Content, _ key: StoreKey, _ store: StoreID, if precondition: Precondition,
+        by device: String,
         in state: inout LogEngine.State
     ) throws(Problem) -> SequencedRecord {
         let former = state.ledger.entry(of: key, in: store)
         try precondition.check(former, writing: content)
         do throws(Problem) {
-            let record = Record(
+            let record = StoreRecord(
                 key: key,
                 stamp: .next(after: former?.record.stamp, now: engine.options.now(of: store.account), replica: replica),
                 content: content)
@@ -102,7 +103,7 @@ extension Emulation {
                 received: response.changes.map(\.record.key), rejected: response.rejections.map(\.key)), in: store)
     }
 
-    func logWrite(_ entry: SequencedRecord, replacing former: Record?, in store: StoreID, by device: String) {
+    func logWrite(_ entry: SequencedRecord, replacing former: StoreRecord?, in store: StoreID, by device: String) {
         let (key, record) = (entry.record.key, entry.record)
         decisions.append(
             Decision.made(on: [record], before: former.map { [key: $0] } ?? [:], after: [key: record]),

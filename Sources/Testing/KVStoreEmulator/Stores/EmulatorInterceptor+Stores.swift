@@ -39,7 +39,7 @@ extension EmulatorInterceptor {
             on: exchange.loop
         ) { [self] value in
             engine.perform(on: exchange.loop) { state throws(Problem) in
-                let content = Record.Content.value(try value.get().data)
+                let content = StoreRecord.Content.value(try value.get().data)
                 return try admitting(store.world) { () throws(Problem) in
                     try write(content, key, store, if: .none, by: Emulation.deviceName, in: &state)
                 }

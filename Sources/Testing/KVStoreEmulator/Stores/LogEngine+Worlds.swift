@@ -42,7 +42,7 @@ extension LogEngine.State {
     }
 
     /// The entries of the changed keys, tombstones included.
-    func entries(of changes: [Record], in id: StoreID) -> [StoreKey: SequencedRecord] {
+    func entries(of changes: [StoreRecord], in id: StoreID) -> [StoreKey: SequencedRecord] {
         var entries: [StoreKey: SequencedRecord] = [:]
         for change in changes { entries[change.key] = ledger.entry(of: change.key, in: id) }
         return entries
@@ -76,7 +76,7 @@ extension LogEngine {
         _ world: String, with document: WorldDocument, replica: ReplicaID, in state: inout State
     ) throws(Problem) {
         let now = options.now(of: world)
-        var records: [(store: StoreID, records: [Record])] = []
+        var records: [(store: StoreID, records: [StoreRecord])] = []
         for store in document.stores {
             guard StoreConfiguration.isValidStoreName(store.name) else {
                 throw .invalidImport("'\(store.name.printable(scalarLimit: 128))' is not a valid store name")
@@ -93,12 +93,12 @@ extension LogEngine {
     /// with stamps of a clock that was ahead.
     private static func records(
         _ store: WorldDocument.Store, replacing hub: Hub?, now: Int64, replica: ReplicaID
-    ) throws(Problem) -> [Record] {
+    ) throws(Problem) -> [StoreRecord] {
         let latest = hub?.entries.values.map(\.record.stamp)
             .filter { $0.milliseconds <= now + WireLimits.futureMilliseconds }.max()
-        let stamp = Stamp.next(after: latest, now: now, replica: replica)
+        let stamp = StoreStamp.next(after: latest, now: now, replica: replica)
         let records = store.values.map {
-            Record(key: $0.key, stamp: stamp, content: .value($0.value.data))
+            StoreRecord(key: $0.key, stamp: stamp, content: .value($0.value.data))
         }
         if let rejection = Hub().plan(records, now: now).rejections.first {
             throw .invalidImport("store \(store.name): key \(rejection.key.text): \(Problem(rejection.reason).detail)")

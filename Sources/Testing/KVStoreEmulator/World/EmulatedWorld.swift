@@ -10,7 +10,7 @@ struct EmulatedWorld: Sendable {
         /// Nil while the device is signed out.
         var account: String? = DeviceAccount.defaultName
         /// By store: how far the device was with the account that it had before.
-        var formerCursors: [String: Cursor] = [:]
+        var formerCursors: [String: SyncCursor] = [:]
     }
 
     /// A write that a strict world refused.

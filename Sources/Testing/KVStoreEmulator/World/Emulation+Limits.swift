@@ -9,7 +9,7 @@ extension Emulation {
     ///
     /// - Throws: in a strict world if there are any.
     func refusals(
-        of changes: [Record], in hub: Hub?, _ store: StoreID, by device: String
+        of changes: [StoreRecord], in hub: Hub?, _ store: StoreID, by device: String
     ) throws(Problem) -> [Hub.Refusal] {
         let name = store.world
         let settings = world(name).settings

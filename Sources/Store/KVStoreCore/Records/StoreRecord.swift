@@ -7,9 +7,9 @@ public import Essentials
 ///     print(record.content.byteCount, record.stamp.milliseconds, record.stamp.replica)
 /// }
 /// ```
-public struct Record: Sendable, Hashable {
+public struct StoreRecord: Sendable, Hashable {
     public var key: StoreKey
-    public var stamp: Stamp
+    public var stamp: StoreStamp
     public var content: Content
 
     /// A value as the bytes of its binary property list, or a tombstone for a removed key.
@@ -27,14 +27,14 @@ public struct Record: Sendable, Hashable {
         package var isTombstone: Bool { self == .tombstone }
     }
 
-    public init(key: StoreKey, stamp: Stamp, content: Content) {
+    public init(key: StoreKey, stamp: StoreStamp, content: Content) {
         self.key = key
         self.stamp = stamp
         self.content = content
     }
 }
 
-extension Record {
+extension StoreRecord {
     /// The merge rule: whether this record replaces `other`, a record of the same key.
     ///
     /// The greater stamp wins. Stamps are unique per write, so two records with one stamp differ only
@@ -42,7 +42,7 @@ extension Record {
     /// the lexicographically greater bytes win, so that all replicas converge on the same record. The rule
     /// is a total order on (stamp, content), and the maximum of a total order is commutative,
     /// associative and idempotent.
-    package func supersedes(_ other: Record) -> Bool {
+    package func supersedes(_ other: StoreRecord) -> Bool {
         if stamp != other.stamp { return other.stamp < stamp }
         switch (content, other.content) {
         case (.tombstone, _): return false
@@ -59,10 +59,10 @@ extension Record {
 ///
 /// For an example see `SyncTransport`.
 public struct SequencedRecord: Sendable, Hashable {
-    public var record: Record
+    public var record: StoreRecord
     public var sequence: UInt64
 
-    public init(record: Record, sequence: UInt64) {
+    public init(record: StoreRecord, sequence: UInt64) {
         self.record = record
         self.sequence = sequence
     }

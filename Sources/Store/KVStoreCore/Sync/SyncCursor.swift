@@ -1,7 +1,7 @@
 /// A position in a store's history: a sequence number together with the epoch that it belongs to.
 ///
 /// For an example see `SyncTransport`.
-public struct Cursor: Sendable, Hashable {
+public struct SyncCursor: Sendable, Hashable {
     public var epoch: EpochID
     /// Everything up to this sequence number is known.
     public var sequence: UInt64
@@ -12,6 +12,6 @@ public struct Cursor: Sendable, Hashable {
     }
 }
 
-extension Cursor: CustomStringConvertible {
+extension SyncCursor: CustomStringConvertible {
     public var description: String { "\(sequence) in epoch \(epoch)" }
 }

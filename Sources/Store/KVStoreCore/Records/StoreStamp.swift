@@ -4,8 +4,8 @@
 /// `mmmmmmmmmmmm-cccccccc-rrrrrrrrrrrrrrrr`: three lower-case hexadecimal numbers of fixed width, so
 /// that texts sort as stamps do.
 ///
-/// For an example see `Record`.
-public struct Stamp: Sendable, Hashable, Comparable {
+/// For an example see `StoreRecord`.
+public struct StoreStamp: Sendable, Hashable, Comparable {
     /// Milliseconds since 1970-01-01 UTC, at most 48 bits.
     public var milliseconds: Int64
     public var counter: UInt32
@@ -19,13 +19,13 @@ public struct Stamp: Sendable, Hashable, Comparable {
 
     package static let greatestMilliseconds: Int64 = (1 << 48) - 1
 
-    public static func < (left: Stamp, right: Stamp) -> Bool {
+    public static func < (left: StoreStamp, right: StoreStamp) -> Bool {
         (left.milliseconds, left.counter, left.replica.rawValue)
             < (right.milliseconds, right.counter, right.replica.rawValue)
     }
 }
 
-extension Stamp: LosslessStringConvertible {
+extension StoreStamp: LosslessStringConvertible {
     public var description: String {
         String(unsafeUninitializedCapacity: 38) { text in
             text.writeHexadecimal(UInt64(milliseconds), at: 0..<12)

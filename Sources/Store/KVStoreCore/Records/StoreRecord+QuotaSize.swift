@@ -1,6 +1,6 @@
 import Essentials
 
-extension Record.Content {
+extension StoreRecord.Content {
     /// The bytes that count toward a quota: the length of data, the UTF-8 length of a string, and for anything else the
     /// length of its binary property list. So what an app measures before it sets a value (`data.count`,
     /// `text.utf8.count`) agrees with the store.
