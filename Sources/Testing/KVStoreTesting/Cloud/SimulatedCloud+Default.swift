@@ -11,7 +11,7 @@ extension SimulatedCloud {
     /// them. Where that could be several devices, as in concurrent tests, the program stops with a message that names
     /// them. Wait for such code before the end, after which it uses the user's own store.
     ///
-    /// Notifications come from `UbiquitousKeyValueStore.default`, on `NotificationCenter.default`, and no longer from the
+    /// Notifications come from `UbiquitousKeyValueStore.default`, on `NotificationCenter.default`, and not from the
     /// device's store. Observers there hear the default devices of all clouds: serialize tests with such
     /// observers, or let them observe `CloudDevice.notificationCenter`.
     ///
