@@ -35,7 +35,7 @@ struct PricesCommand: ParsableCommand {
               cacheWrite1h, webSearch
                                    else unknown, and named where there are such tokens
               longContext          prices of all tokens of a request with a longer prompt
-              priority             an object with prices of its own
+              priority, ultrafast  objects with prices of their own
               fast                 a factor
               provider             whose prefix the model may have
 
@@ -143,9 +143,9 @@ struct PricesListing: Listing {
             let fast = price.fast.map { "fast ×\(Self.text($0))" } ?? ""
             append(price.name, fast, price.standard.rates, last: [Self.text(price.webSearch), from])
             append(price.standard, "")
-            if let priority = price.priority {
-                append("", "priority", priority.rates, last: [])
-                append(priority, "priority ")
+            for (tier, list) in price.listedServices {
+                append("", "\(tier)", list.rates, last: [])
+                append(list, "\(tier) ")
             }
         }
         let origin = prices.origin
@@ -188,6 +188,7 @@ struct PricesListing: Listing {
         var version: String?
         var standard: List
         var priority: List?
+        var ultrafast: List?
         var fast: Double?
         var webSearch: Double?
 
@@ -198,7 +199,8 @@ struct PricesListing: Listing {
             isOwn = price.isOwn
             version = price.version
             standard = List(price.standard)
-            priority = price.priority.map(List.init)
+            priority = price.services[.priority].map(List.init)
+            ultrafast = price.services[.ultrafast].map(List.init)
             fast = price.fast
             webSearch = price.webSearch
         }

@@ -262,7 +262,7 @@ extension LedgerLine {
     fileprivate init(slot: Int, model: String?, _ stated: (kind: UInt8, amount: UsageAmount)) {
         self.init(slot: slot, model: model)
         isCoarse = stated.kind & 1 == 1
-        tier = ServiceTier(rawValue: stated.kind >> 1 & 7) ?? .standard
+        tier = ServiceTier(rawValue: stated.kind >> 1 & 7) ?? .unknown
         surcharge = Surcharge(rawValue: stated.kind >> 4)
         amount = stated.amount
         if isCoarse { amount.coarseTokens = amount.counts.total }

@@ -27,7 +27,7 @@ extension ModelPrice {
         guard !isOwn, provider == "anthropic", name.wholeMatch(of: earlier) == nil else { return self }
         var price = self
         price.standard.multiply(by: 1.1)
-        price.priority?.multiply(by: 1.1)
+        for tier in price.services.keys { price.services[tier]?.multiply(by: 1.1) }
         price.regional = nil
         return price
     }

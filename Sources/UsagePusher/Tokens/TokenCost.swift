@@ -50,7 +50,7 @@ extension ModelPrice {
 
     /// From which lengths of prompts on other rates hold.
     private var promptSteps: [List.LongContext] {
-        standard.longContext.isEmpty ? priority?.longContext ?? [] : standard.longContext
+        standard.longContext.isEmpty ? services[.priority]?.longContext ?? [] : standard.longContext
     }
 
     private func cost(
@@ -91,13 +91,15 @@ extension ModelPrice {
         let usual = standard.rates(forPrompt: tokens)
         switch tier {
         case .standard: return (usual, 1)
-        case .flex, .batch: return economy.map { (usual, $0) }
+        case .flex: return flex.map { (usual, $0) }
+        case .batch: return batch.map { (usual, $0) }
         case .fast where fast != nil: return fast.map { (usual, $0) }
-        case .fast, .priority:
-            guard let priority else { return nil }
+        case .fast, .priority, .ultrafast:
+            guard let list = services[tier == .fast ? .priority : tier] else { return nil }
             // Without a price of long prompts the service is not for those that the standard list prices apart.
-            if priority.longContext.isEmpty, usual != standard.rates { return nil }
-            return (priority.rates(forPrompt: tokens), 1)
+            if list.longContext.isEmpty, usual != standard.rates { return nil }
+            return (list.rates(forPrompt: tokens), 1)
+        case .unknown: return nil
         }
     }
 }

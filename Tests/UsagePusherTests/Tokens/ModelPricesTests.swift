@@ -34,7 +34,7 @@ struct ModelPricesTests {
     @Test("every price is finite, not negative, and not above a thousand dollars")
     func range() {
         for price in ModelPrices.packaged.all {
-            let lists = [price.standard] + (price.priority.map { [$0] } ?? [])
+            let lists = [price.standard] + price.services.values
             let rates = lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) }
             for rates in rates {
                 let kinds = [

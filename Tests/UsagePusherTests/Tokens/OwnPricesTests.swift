@@ -107,8 +107,8 @@ struct OwnPricesTests {
         #expect(
             issues == [
                 "\(path): models.a.cache_read is unknown: the members are input, output, cacheRead, "
-                    + "cacheWrite5m, cacheWrite1h, longContext, priority, fast, webSearch, provider, "
-                    + "version; correct it, or remove it to use the package's price"
+                    + "cacheWrite5m, cacheWrite1h, longContext, priority, ultrafast, fast, webSearch, "
+                    + "provider, version; correct it, or remove it to use the package's price"
             ])
     }
 

@@ -60,6 +60,9 @@ struct TokenCostTests {
         // gpt-5.5 priority: 12.5, 75, 1.25.
         #expect(dollars("gpt-5.5", .fast, in: 10_000, out: 2_000, read: 100_000, searches: 1) == 0.41)
         #expect(dollars("gpt-5.5", .priority, in: 10_000, out: 2_000, read: 100_000, searches: 1) == 0.41)
+        // gpt-6-astra ultrafast: 60, 300, 6; above 272,000: 120, 450, 12.
+        #expect(dollars("gpt-6-astra", .ultrafast, in: 1_000, out: 1_000, read: 10_000) == 0.42)
+        #expect(dollars("gpt-6-astra", .ultrafast, in: 300_000, out: 1_000) == 36.45)
         // gemini-2.5-pro priority above 200,000: 4.5.
         #expect(dollars("gemini-2.5-pro", .priority, in: 300_000) == 1.35)
     }
@@ -70,6 +73,12 @@ struct TokenCostTests {
         let tokens = TokenCounts(input: 1_000, webSearches: 1)
         #expect(prices.cost(of: tokens, model: "claude-sonnet-5", tier: .fast) == TokenCost(priced: 0.01, gaps: .tier))
         #expect(prices.cost(of: tokens, model: "claude-opus-5", tier: .priority).total == nil)
+        for (model, tier) in [
+            ("claude-opus-5", .flex), ("claude-opus-5", .ultrafast), ("gpt-5.5", .ultrafast), ("glm-5.3", .batch),
+            ("gpt-6-astra", .unknown),
+        ] as [(String, ServiceTier)] {
+            #expect(prices.cost(of: tokens, model: model, tier: tier).gaps.contains(.tier), "\(model) \(tier)")
+        }
         // gpt-5.5 has no priority price of prompts above 272,000.
         #expect(prices.cost(of: TokenCounts(input: 300_000), model: "gpt-5.5", tier: .priority).gaps == .tier)
     }

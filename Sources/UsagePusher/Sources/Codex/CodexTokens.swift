@@ -8,7 +8,7 @@ import Essentials
 /// such lines, which state the same numbers as the originals: see `TokenMerge`. docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
-    let version = 5
+    let version = 6
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -159,7 +159,7 @@ struct CodexTokenReader: TokenLineReader {
         if key == "model" {
             settings.model = object.text()?.displayText ?? settings.model
         } else if key == "service_tier" {
-            settings.tier = object.text().flatMap(ServiceTier.init(stated:)) ?? .standard
+            settings.tier = ServiceTier(stated: object.text()) ?? .standard
         } else {
             object.skip()
         }
