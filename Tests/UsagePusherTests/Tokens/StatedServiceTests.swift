@@ -81,6 +81,15 @@ private struct StatedService: CustomTestStringConvertible, Sendable {
         codex(settings: #""fast""#, 0.12), codex(settings: #""flex""#, 0.03), codex(settings: #""batch""#, 0.03),
         codex(settings: #""ultrafast""#, 0.36), codex(settings: #""scale""#, nil),
         codex(settings: #""balanced""#, nil), codex(turn: #""priority""#, 0.12), codex(turn: #""scale""#, nil),
+        // What stands on the line of the counts is nearer.
+        codex(record: #""priority""#, 0.12), codex(count: #""priority""#, 0.12), codex(info: #""priority""#, 0.12),
+        codex(record: #""scale""#, nil), codex(count: #""scale""#, nil),
+        codex(settings: #""priority""#, record: #""default""#, 0.06),
+        codex(settings: #""priority""#, count: #""default""#, 0.06),
+        codex(settings: #""priority""#, record: "null", count: "null", 0.12),
+        codex(settings: #""priority""#, record: .some(nil), 0.12),
+        codex(turn: #""priority""#, record: #""flex""#, 0.03),
+        codex(record: .some(nil), count: #""priority""#, 0.12),
     ]
 }
 
