@@ -36,6 +36,8 @@ struct PricesCommand: ParsableCommand {
                                    else unknown, and named where there are such tokens
               longContext          prices of all tokens of a request with a longer prompt
               priority, ultrafast  objects with prices of their own
+              offPeak              an object with prices and "hours": days, Monday is 1, and
+                                   times in UTC, as "1-5 10:00-24:00, 6-7 00:00-24:00"
               fast                 a factor
               provider             whose prefix the model may have
 
@@ -147,6 +149,7 @@ struct PricesListing: Listing {
                 append("", "\(tier)", list.rates, last: [])
                 append(list, "\(tier) ")
             }
+            if let offPeak = price.offPeak { append("", "off-peak", offPeak.rates, last: []) }
         }
         let origin = prices.origin
         let own = prices.all.count(where: \.isOwn)
@@ -189,6 +192,8 @@ struct PricesListing: Listing {
         var standard: List
         var priority: List?
         var ultrafast: List?
+        var offPeak: Rates?
+        var offPeakHours: String?
         var fast: Double?
         var webSearch: Double?
 
@@ -201,6 +206,8 @@ struct PricesListing: Listing {
             standard = List(price.standard)
             priority = price.services[.priority].map(List.init)
             ultrafast = price.services[.ultrafast].map(List.init)
+            offPeak = price.offPeak.map { Rates($0.rates) }
+            offPeakHours = price.offPeak?.hours
             fast = price.fast
             webSearch = price.webSearch
         }

@@ -255,7 +255,7 @@ extension ByteWriter {
 }
 
 extension LedgerLine {
-    /// From the lowest bit on: whether it is coarse, three bits of the tier, and three of the surcharge.
+    /// From the lowest bit on: whether it is coarse, three bits of the tier, and four of the surcharge.
     var kind: UInt8 { surcharge.rawValue << 4 | tier.rawValue << 1 | (isCoarse ? 1 : 0) }
 
     /// - Parameter stated: what it is of, and how much.

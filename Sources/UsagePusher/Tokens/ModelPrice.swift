@@ -36,6 +36,8 @@ package struct ModelPrice: Sendable, Hashable {
     package var standard: List
     /// For the provider's services that have prices of their own, see `ServiceTier.listed`.
     package var services: [ServiceTier: List] = [:]
+    /// For certain hours of the week, in the usual service.
+    package var offPeak: OffPeak?
     /// For the provider's faster mode: a factor of all prices of tokens.
     package var fast: Double?
     /// For the provider's slower services: factors of all prices of tokens.

@@ -101,7 +101,8 @@ package struct ModelPrices: Sendable {
             let optional = [price.fast, price.webSearch].map { $0.map { "\($0)" } ?? "-" }
             return
                 ([price.name, price.provider ?? "-", text(price.standard)]
-                + ServiceTier.listed.map { text(price.services[$0]) } + optional).joined(separator: " ")
+                + ServiceTier.listed.map { text(price.services[$0]) }
+                + [price.offPeak.map { "\($0.hours) \(text($0.rates))" } ?? "-"] + optional).joined(separator: " ")
         }
         return "\(ModelAlias.rulesVersion)\n\(lines.joined(separator: "\n"))".fingerprint
     }

@@ -7,8 +7,11 @@ package struct PriceMatch: Sendable, Hashable {
     /// - Parameters:
     ///   - tier: as the request states it, which counts before the name's.
     ///   - isRegional: as the request states it; a region in the name is in the price.
-    package func cost(of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false) -> TokenCost {
-        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
+    ///   - time: milliseconds since 1970; nil where it is not the request's own.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false, at time: Int64? = nil
+    ) -> TokenCost {
+        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional, at: time)
     }
 
     /// What requests cost of which only the sum is known.

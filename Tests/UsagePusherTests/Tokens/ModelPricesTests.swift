@@ -35,7 +35,8 @@ struct ModelPricesTests {
     func range() {
         for price in ModelPrices.packaged.all {
             let lists = [price.standard] + price.services.values
-            let rates = lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) }
+            let rates =
+                lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) } + (price.offPeak.map { [$0.rates] } ?? [])
             for rates in rates {
                 let kinds = [
                     rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h,

@@ -105,6 +105,11 @@ private struct PriceMember {
             neededKinds = known == nil ? all : needed
             members.append("\"\(tier)\": {\(list(known).joined(separator: ", "))}")
         }
+        if let offPeak = price?.offPeak {
+            neededKinds = needed
+            let hours = "\"hours\": " + Self.quoted(offPeak.hours)
+            members.append("\"offPeak\": {\((rates(offPeak.rates) + [hours]).joined(separator: ", "))}")
+        }
         if let provider = price?.provider {
             members.append("\"provider\": " + Self.quoted(provider))
         }
