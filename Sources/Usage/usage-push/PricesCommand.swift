@@ -35,7 +35,9 @@ struct PricesCommand: ParsableCommand {
               cacheWrite1h, webSearch
                                    else unknown, and named where there are such tokens
               longContext          prices of all tokens of a request with a longer prompt
-              priority             an object with prices of its own
+              priority, ultrafast  objects with prices of their own
+              offPeak              an object with prices and "hours": days, Monday is 1, and
+                                   times in UTC, as "1-5 10:00-24:00, 6-7 00:00-24:00"
               fast                 a factor
               provider             whose prefix the model may have
 
@@ -143,10 +145,11 @@ struct PricesListing: Listing {
             let fast = price.fast.map { "fast ×\(Self.text($0))" } ?? ""
             append(price.name, fast, price.standard.rates, last: [Self.text(price.webSearch), from])
             append(price.standard, "")
-            if let priority = price.priority {
-                append("", "priority", priority.rates, last: [])
-                append(priority, "priority ")
+            for (tier, list) in price.listedServices {
+                append("", "\(tier)", list.rates, last: [])
+                append(list, "\(tier) ")
             }
+            if let offPeak = price.offPeak { append("", "off-peak", offPeak.rates, last: []) }
         }
         let origin = prices.origin
         let own = prices.all.count(where: \.isOwn)
@@ -188,6 +191,9 @@ struct PricesListing: Listing {
         var version: String?
         var standard: List
         var priority: List?
+        var ultrafast: List?
+        var offPeak: Rates?
+        var offPeakHours: String?
         var fast: Double?
         var webSearch: Double?
 
@@ -198,7 +204,10 @@ struct PricesListing: Listing {
             isOwn = price.isOwn
             version = price.version
             standard = List(price.standard)
-            priority = price.priority.map(List.init)
+            priority = price.services[.priority].map(List.init)
+            ultrafast = price.services[.ultrafast].map(List.init)
+            offPeak = price.offPeak.map { Rates($0.rates) }
+            offPeakHours = price.offPeak?.hours
             fast = price.fast
             webSearch = price.webSearch
         }

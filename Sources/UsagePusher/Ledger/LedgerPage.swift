@@ -255,14 +255,14 @@ extension ByteWriter {
 }
 
 extension LedgerLine {
-    /// From the lowest bit on: whether it is coarse, three bits of the tier, and three of the surcharge.
+    /// From the lowest bit on: whether it is coarse, three bits of the tier, and four of the surcharge.
     var kind: UInt8 { surcharge.rawValue << 4 | tier.rawValue << 1 | (isCoarse ? 1 : 0) }
 
     /// - Parameter stated: what it is of, and how much.
     fileprivate init(slot: Int, model: String?, _ stated: (kind: UInt8, amount: UsageAmount)) {
         self.init(slot: slot, model: model)
         isCoarse = stated.kind & 1 == 1
-        tier = ServiceTier(rawValue: stated.kind >> 1 & 7) ?? .standard
+        tier = ServiceTier(rawValue: stated.kind >> 1 & 7) ?? .unknown
         surcharge = Surcharge(rawValue: stated.kind >> 4)
         amount = stated.amount
         if isCoarse { amount.coarseTokens = amount.counts.total }

@@ -13,7 +13,7 @@ struct ModelAlias: Equatable {
     static let byteLimit = 256
 
     /// To be changed with the rules, so that costs that were kept are calculated again.
-    static let rulesVersion = 2
+    static let rulesVersion = 3
 
     /// Names of a model, its own first; empty for one that is too long.
     static func aliases(of model: String) -> [ModelAlias] {

@@ -34,12 +34,15 @@ package struct ModelPrice: Sendable, Hashable {
     /// Whose price list it is: anthropic, openai, …
     package var provider: String?
     package var standard: List
-    /// For the provider's faster service, at prices of its own.
-    package var priority: List?
+    /// For the provider's services that have prices of their own, see `ServiceTier.listed`.
+    package var services: [ServiceTier: List] = [:]
+    /// For certain hours of the week, in the usual service.
+    package var offPeak: OffPeak?
     /// For the provider's faster mode: a factor of all prices of tokens.
     package var fast: Double?
-    /// For the provider's slower services, flex and batch: a factor of all prices of tokens.
-    package var economy: Double?
+    /// For the provider's slower services: factors of all prices of tokens.
+    package var flex: Double?
+    package var batch: Double?
     /// For requests whose location is chosen: a factor of all prices of tokens.
     package var regional: Double?
     /// US dollars for each web search.
@@ -51,6 +54,11 @@ package struct ModelPrice: Sendable, Hashable {
 }
 
 extension ModelPrice {
+    /// The services that have prices of their own, in an order that is always the same.
+    package var listedServices: [(tier: ServiceTier, list: List)] {
+        ServiceTier.listed.compactMap { tier in services[tier].map { (tier, $0) } }
+    }
+
     /// Adds what the provider documents as a rule and a list may leave out.
     ///
     /// Anthropic: a read costs 0.1, a write 1.25 and one for an hour 2 times the input; a search
@@ -58,8 +66,9 @@ extension ModelPrice {
     /// [platform.claude.com/docs/en/about-claude/pricing]. Batches of Anthropic, OpenAI and Google and the flex service
     /// of the latter two cost half [platform.openai.com/docs/pricing, ai.google.dev/gemini-api/docs/pricing].
     mutating func applyProviderRules() {
-        if let provider, ["anthropic", "openai", "google"].contains(provider) { economy = 0.5 }
+        if provider == "openai" || provider == "google" { (flex, batch) = (0.5, 0.5) }
         guard provider == "anthropic" else { return }
+        batch = 0.5
         regional = 1.1
         standard.rates.applyAnthropicRules()
         for index in standard.longContext.indices {

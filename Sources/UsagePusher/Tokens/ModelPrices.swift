@@ -100,8 +100,9 @@ package struct ModelPrices: Sendable {
         let lines = models.values.sorted { $0.name < $1.name }.map { price in
             let optional = [price.fast, price.webSearch].map { $0.map { "\($0)" } ?? "-" }
             return
-                ([price.name, price.provider ?? "-", text(price.standard), text(price.priority)]
-                + optional).joined(separator: " ")
+                ([price.name, price.provider ?? "-", text(price.standard)]
+                + ServiceTier.listed.map { text(price.services[$0]) }
+                + [price.offPeak.map { "\($0.hours) \(text($0.rates))" } ?? "-"] + optional).joined(separator: " ")
         }
         return "\(ModelAlias.rulesVersion)\n\(lines.joined(separator: "\n"))".fingerprint
     }

@@ -5,8 +5,9 @@ import Essentials
 ///     {"models": {"claude-opus-5": {"provider": "anthropic", "input": 5, "output": 25, "cacheRead": 0.5}}}
 ///
 /// A model has the members of `modelMembers`, of which `input` and `output` are required; `longContext` is a list of
-/// objects with `above`, a number of tokens, and prices; `priority` an object with prices and a `longContext`. The unit
-/// is US dollars per million tokens, for `webSearch` per search; `fast` is a factor.
+/// objects with `above`, a number of tokens, and prices; `priority` and `ultrafast` are objects with prices and a
+/// `longContext`, `offPeak` one with prices and `hours`, see `OffPeak`. The unit is US dollars per million tokens, for
+/// `webSearch` per search; `fast` is a factor.
 struct ModelPricesDocument {
     struct Failure: Error, Equatable {
         let reason: String
@@ -22,7 +23,7 @@ struct ModelPricesDocument {
         "input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h",
     ]
     private static let modelMembers =
-        rateMembers + ["longContext", "priority", "fast", "webSearch", "provider", "version"]
+        rateMembers + ["longContext", "priority", "ultrafast", "offPeak", "fast", "webSearch", "provider", "version"]
 
     private(set) var models: [String: ModelPrice] = [:]
     /// Nil unless the document states date, source and version.
@@ -67,10 +68,18 @@ struct ModelPricesDocument {
             name: name.lowercased(), provider: fields.text("provider"), standard: try list(fields, at: ""),
             fast: try number("fast", fields, at: ""),
             webSearch: try number("webSearch", fields, at: ""), version: fields.text("version"))
-        if fields.names.contains("priority") {
-            guard let priority = fields.fields("priority") else { throw Failure(reason: ".priority is not an object") }
-            try check(priority, has: rateMembers + ["longContext"], at: ".priority")
-            price.priority = try list(priority, at: ".priority")
+        for tier in ServiceTier.listed where fields.names.contains("\(tier)") {
+            guard let service = fields.fields("\(tier)") else { throw Failure(reason: ".\(tier) is not an object") }
+            try check(service, has: rateMembers + ["longContext"], at: ".\(tier)")
+            price.services[tier] = try list(service, at: ".\(tier)")
+        }
+        if fields.names.contains("offPeak") {
+            guard let offPeak = fields.fields("offPeak") else { throw Failure(reason: ".offPeak is not an object") }
+            try check(offPeak, has: rateMembers + ["hours"], at: ".offPeak")
+            price.offPeak = OffPeak(rates: try rates(offPeak, at: ".offPeak"), hours: offPeak.text("hours") ?? "")
+            guard price.offPeak != nil else {
+                throw Failure(reason: ".offPeak.hours is not as \"1-5 10:00-24:00, 6-7 00:00-24:00\"")
+            }
         }
         return price
     }

@@ -7,8 +7,11 @@ package struct PriceMatch: Sendable, Hashable {
     /// - Parameters:
     ///   - tier: as the request states it, which counts before the name's.
     ///   - isRegional: as the request states it; a region in the name is in the price.
-    package func cost(of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false) -> TokenCost {
-        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional)
+    ///   - time: milliseconds since 1970; nil where it is not the request's own.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier, isRegional: Bool = false, at time: Int64? = nil
+    ) -> TokenCost {
+        price.cost(of: tokens, tier: tier == .standard ? self.tier : tier, isRegional: isRegional, at: time)
     }
 
     /// What requests cost of which only the sum is known.
@@ -27,7 +30,7 @@ extension ModelPrice {
         guard !isOwn, provider == "anthropic", name.wholeMatch(of: earlier) == nil else { return self }
         var price = self
         price.standard.multiply(by: 1.1)
-        price.priority?.multiply(by: 1.1)
+        for tier in price.services.keys { price.services[tier]?.multiply(by: 1.1) }
         price.regional = nil
         return price
     }

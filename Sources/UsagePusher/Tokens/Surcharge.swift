@@ -1,12 +1,12 @@
 /// Why requests cost other than the first rates of a model's list.
 package struct Surcharge: RawRepresentable, Sendable, Hashable, BitwiseCopyable {
-    /// The length and, in the bit of 4, the region.
+    /// The length and, in the bits of 4 and 8, the region and the hours.
     package let rawValue: UInt8
 
-    package init(rawValue: UInt8 = 0) { self.rawValue = rawValue & 7 }
+    package init(rawValue: UInt8 = 0) { self.rawValue = rawValue & 15 }
 
-    init(length: Int, isRegional: Bool) {
-        rawValue = UInt8(min(length, 3)) | (isRegional ? 4 : 0)
+    init(length: Int, isRegional: Bool, isOffPeak: Bool = false) {
+        rawValue = UInt8(min(length, 3)) | (isRegional ? 4 : 0) | (isOffPeak ? 8 : 0)
     }
 
     /// That of a request to a model without a price: should it have one later, its prompts are probably long above the
@@ -19,4 +19,6 @@ package struct Surcharge: RawRepresentable, Sendable, Hashable, BitwiseCopyable 
     var length: Int { Int(rawValue & 3) }
     /// Whether they were made where the provider charges more.
     var isRegional: Bool { rawValue & 4 != 0 }
+    /// Whether they were made in the hours in which the provider charges less.
+    var isOffPeak: Bool { rawValue & 8 != 0 }
 }

@@ -22,7 +22,7 @@ package struct TokenBucket: Sendable, Hashable, BitwiseCopyable {
         package func hash(into hasher: inout Hasher) {
             hasher.combine(UInt64(quarter) << 32 | UInt64(session))
             hasher.combine(
-                UInt32(model) << 9 | UInt32(surcharge.rawValue) << 6 | UInt32(tier.rawValue) << 3
+                UInt32(model) << 10 | UInt32(surcharge.rawValue) << 6 | UInt32(tier.rawValue) << 3
                     | (keepsCost ? 4 : 0) | (isImported ? 2 : 0) | (isCoarse ? 1 : 0))
         }
     }
@@ -169,14 +169,15 @@ extension TokenBucket {
         let counts = entry.counts
         // A message of a tool's own, without a model, costs nothing.
         let gaps: TokenCost.Gaps = counts.total == 0 && counts.webSearches == 0 ? [] : .model
+        let time = entry.isCoarse ? nil : entry.time
         let cost =
-            price?.cost(of: counts, tier: entry.tier, isRegional: entry.isRegional)
+            price?.cost(of: counts, tier: entry.tier, isRegional: entry.isRegional, at: time)
             ?? TokenCost(gaps: gaps)
         self.init(
             key: Key(
                 quarter: UInt32(clamping: entry.time / Self.quarter), session: entry.session,
                 model: entry.model, tier: entry.tier,
-                surcharge: price?.price.surcharge(of: counts, isRegional: entry.isRegional)
+                surcharge: price?.price.surcharge(of: counts, isRegional: entry.isRegional, at: time)
                     ?? Surcharge(ofUnpriced: counts, isRegional: entry.isRegional),
                 isCoarse: entry.isCoarse),
             first: entry.time, last: entry.time, requestCount: counts.isSearchAlone ? 0 : 1,

@@ -33,28 +33,35 @@ extension ModelPrice {
     /// The length of the prompt decides the price of all its tokens, output included, as providers
     /// bill it. docs/decisions/0041-prices.md has the sources.
     ///
-    /// - Parameter isRegional: whether it was made where the provider charges more.
-    package func cost(of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false) -> TokenCost {
-        cost(of: tokens, forPrompt: tokens.prompt, tier: tier, isRegional: isRegional)
+    /// - Parameters:
+    ///   - isRegional: whether it was made where the provider charges more.
+    ///   - time: in milliseconds since 1970; nil where it is not known, for the usual prices.
+    package func cost(
+        of tokens: TokenCounts, tier: ServiceTier = .standard, isRegional: Bool = false, at time: Int64? = nil
+    ) -> TokenCost {
+        let surcharge = surcharge(of: tokens, isRegional: isRegional, at: time)
+        return cost(of: tokens, forPrompt: tokens.prompt, tier: tier, surcharge)
     }
 
     /// What requests cost of which only the sum is known.
     func cost(ofSum tokens: TokenCounts, tier: ServiceTier, _ surcharge: Surcharge) -> TokenCost {
         let prompt = promptSteps.prefix(surcharge.length).last.map { $0.above + 1 } ?? 0
-        return cost(of: tokens, forPrompt: prompt, tier: tier, isRegional: surcharge.isRegional)
+        return cost(of: tokens, forPrompt: prompt, tier: tier, surcharge)
     }
 
-    func surcharge(of tokens: TokenCounts, isRegional: Bool) -> Surcharge {
-        Surcharge(length: promptSteps.count { tokens.prompt > $0.above }, isRegional: isRegional && regional != nil)
+    func surcharge(of tokens: TokenCounts, isRegional: Bool, at time: Int64?) -> Surcharge {
+        Surcharge(
+            length: promptSteps.count { tokens.prompt > $0.above }, isRegional: isRegional && regional != nil,
+            isOffPeak: time.map { offPeak?.includes($0) ?? false } ?? false)
     }
 
     /// From which lengths of prompts on other rates hold.
     private var promptSteps: [List.LongContext] {
-        standard.longContext.isEmpty ? priority?.longContext ?? [] : standard.longContext
+        standard.longContext.isEmpty ? services[.priority]?.longContext ?? [] : standard.longContext
     }
 
     private func cost(
-        of tokens: TokenCounts, forPrompt prompt: Int, tier: ServiceTier, isRegional: Bool
+        of tokens: TokenCounts, forPrompt prompt: Int, tier: ServiceTier, _ surcharge: Surcharge
     ) -> TokenCost {
         var cost = TokenCost()
         if tokens.webSearches > 0 {
@@ -65,11 +72,11 @@ extension ModelPrice {
             }
         }
         guard tokens.prompt != 0 || tokens.output != 0 else { return cost }
-        guard let (rates, tierFactor) = rates(forPrompt: prompt, tier: tier) else {
+        guard let (rates, tierFactor) = rates(forPrompt: prompt, tier: tier, isOffPeak: surcharge.isOffPeak) else {
             cost.gaps.insert(.tier)
             return cost
         }
-        let factor = tierFactor * (isRegional ? regional ?? 1 : 1)
+        let factor = tierFactor * (surcharge.isRegional ? regional ?? 1 : 1)
         var millions = 0.0
         func add(_ count: Int, _ rate: Double?, gap: TokenCost.Gaps = []) {
             guard count > 0 else { return }
@@ -87,17 +94,19 @@ extension ModelPrice {
 
     /// Nil when the provider has no such price. A tool's fast mode is the priority service of
     /// providers that do not state a factor.
-    private func rates(forPrompt tokens: Int, tier: ServiceTier) -> (Rates, factor: Double)? {
+    private func rates(forPrompt tokens: Int, tier: ServiceTier, isOffPeak: Bool) -> (Rates, factor: Double)? {
         let usual = standard.rates(forPrompt: tokens)
         switch tier {
-        case .standard: return (usual, 1)
-        case .flex, .batch: return economy.map { (usual, $0) }
+        case .standard: return (isOffPeak ? offPeak?.rates ?? usual : usual, 1)
+        case .flex: return flex.map { (usual, $0) }
+        case .batch: return batch.map { (usual, $0) }
         case .fast where fast != nil: return fast.map { (usual, $0) }
-        case .fast, .priority:
-            guard let priority else { return nil }
+        case .fast, .priority, .ultrafast:
+            guard let list = services[tier == .fast ? .priority : tier] else { return nil }
             // Without a price of long prompts the service is not for those that the standard list prices apart.
-            if priority.longContext.isEmpty, usual != standard.rates { return nil }
-            return (priority.rates(forPrompt: tokens), 1)
+            if list.longContext.isEmpty, usual != standard.rates { return nil }
+            return (list.rates(forPrompt: tokens), 1)
+        case .unknown: return nil
         }
     }
 }

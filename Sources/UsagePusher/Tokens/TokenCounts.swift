@@ -71,19 +71,25 @@ package enum ServiceTier: UInt8, Codable, Sendable, Hashable, BitwiseCopyable {
     /// Slower, for less.
     case flex
     case batch
+    /// Faster than priority, at prices of its own.
+    case ultrafast
+    /// Stated, but none of these: a tier, a speed or a place of which nobody here knows what it costs.
+    case unknown
 
-    /// By the names that providers give them; nil for the usual one and those that are not known.
-    init?(stated name: JSONCursor.Text) {
-        if name == "priority" {
-            self = .priority
-        } else if name == "fast" {
-            self = .fast
-        } else if name == "flex" {
-            self = .flex
-        } else if name == "batch" {
-            self = .batch
-        } else {
-            return nil
+    /// Those for which a price list can have prices of their own, by their names there.
+    static let listed: [ServiceTier] = [.priority, .ultrafast]
+
+    /// By the names that providers give them, in upper or lower case; nil where nothing is stated.
+    init?(stated name: JSONCursor.Text?) {
+        guard let name, !name.bytes.isEmpty else { return nil }
+        switch name.string?.lowercased() {
+        case "standard", "default", "auto", "standard_only": self = .standard
+        case "fast": self = .fast
+        case "priority": self = .priority
+        case "flex": self = .flex
+        case "batch": self = .batch
+        case "ultrafast": self = .ultrafast
+        default: self = .unknown
         }
     }
 }

@@ -142,7 +142,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }
     var isSummary: Bool { reasoningAndFlags & 8 != 0 }
     var isRegional: Bool { reasoningAndFlags & 128 != 0 }
-    var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 7)) ?? .standard }
+    var tier: ServiceTier { ServiceTier(rawValue: UInt8(reasoningAndFlags >> 4 & 7)) ?? .unknown }
 }
 
 /// Which of several records of a request counts; see `TokenMerge`.

@@ -61,7 +61,9 @@ struct TrueHistory {
                 quarter: request.time / TokenBucket.quarter, session: name(of: request.session),
                 project: request.project, model: request.model, tier: request.tier, isCoarse: request.isCoarse)
             let price = request.model.flatMap(ModelPrices.packaged.price(for:))
-            let cost = price?.cost(of: request.counts, tier: request.tier, isRegional: request.isRegional)
+            let cost = price?.cost(
+                of: request.counts, tier: request.tier, isRegional: request.isRegional,
+                at: request.isCoarse ? nil : request.time)
             let gaps: TokenCost.Gaps = request.counts == TokenCounts() ? [] : .model
             sums[key, default: Sum()].requestCount += request.isOfSearchAlone ? 0 : 1
             sums[key, default: Sum()].counts += request.counts

@@ -19,10 +19,11 @@ struct LedgerPricesTests {
                     input: random.below(size), output: random.below(9_000), cacheRead: random.below(size),
                     cacheWrite5m: random.below(size), webSearches: match.price.webSearch == nil ? 0 : random.below(3))
                 var line = LedgerLine(slot: 0, model: price.name)
-                line.tier = [.standard, .flex, .batch, .fast, .priority][random.below(5)]
+                line.tier = [.standard, .flex, .batch, .fast, .priority, .ultrafast][random.below(6)]
                 let isRegional = random.chance(4)
-                line.surcharge = match.price.surcharge(of: counts, isRegional: isRegional)
-                let cost = match.cost(of: counts, tier: line.tier, isRegional: isRegional)
+                let time = Int64(random.below(1_000_000)) * 3_600_000
+                line.surcharge = match.price.surcharge(of: counts, isRegional: isRegional, at: time)
+                let cost = match.cost(of: counts, tier: line.tier, isRegional: isRegional, at: time)
                 guard cost.total != nil else { continue }
                 line.amount.requestCount = 1
                 line.amount.counts = counts

@@ -50,13 +50,15 @@ struct LedgerWorld {
             var line = LedgerLine(slot: slot, model: model)
             line.isCoarse = isSum
             let price = LedgerWorld.prices[correctionCount].own[model]
+            let time = isSum ? nil : Int64(quarter) * TokenBucket.quarter
             line.surcharge =
-                price?.surcharge(of: counts, isRegional: false) ?? Surcharge(ofUnpriced: counts, isRegional: false)
+                price?.surcharge(of: counts, isRegional: false, at: time)
+                ?? Surcharge(ofUnpriced: counts, isRegional: false)
             line.amount.requestCount = 1
             line.amount.counts = counts
             line.amount.cost = CostSums(
                 own: model == LedgerWorld.names[3] ? 1e-6 * Double(tokens) : .nan,
-                calculated: price?.cost(of: counts) ?? TokenCost(gaps: .model), tokens: counts)
+                calculated: price?.cost(of: counts, at: time) ?? TokenCost(gaps: .model), tokens: counts)
             return line
         }
 
@@ -73,7 +75,8 @@ struct LedgerWorld {
             let rate = Double(1 + (index + 2 * correction) % 5)
             func rates(_ factor: Double) -> ModelPrice.Rates { .init(input: factor * rate, output: factor * rate) }
             own[name] = ModelPrice(
-                name: name, standard: .init(rates: rates(1), longContext: [.init(above: 200_000, rates: rates(2))]))
+                name: name, standard: .init(rates: rates(1), longContext: [.init(above: 200_000, rates: rates(2))]),
+                offPeak: index == 1 ? OffPeak(rates: rates(0.5), hours: "1-5 10:00-24:00, 6-7 00:00-24:00") : nil)
         }
         return (ModelPrices.packaged.replacing(own), own)
     }

@@ -34,8 +34,9 @@ struct ModelPricesTests {
     @Test("every price is finite, not negative, and not above a thousand dollars")
     func range() {
         for price in ModelPrices.packaged.all {
-            let lists = [price.standard] + (price.priority.map { [$0] } ?? [])
-            let rates = lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) }
+            let lists = [price.standard] + price.services.values
+            let rates =
+                lists.flatMap { [$0.rates] + $0.longContext.map(\.rates) } + (price.offPeak.map { [$0.rates] } ?? [])
             for rates in rates {
                 let kinds = [
                     rates.input, rates.output, rates.cacheRead, rates.cacheWrite5m, rates.cacheWrite1h,

@@ -79,6 +79,12 @@ struct OwnPricesTests {
             (#"{"input": 1, "output": 1, "webSearch": []}"#, ".webSearch is not a number"),
             (#"{"input": 1, "output": 1, "priority": 2}"#, ".priority is not an object"),
             (#"{"input": 1, "output": 1, "priority": {"input": 1}}"#, ".priority.output is missing"),
+            (#"{"input": 1, "output": 1, "offPeak": []}"#, ".offPeak is not an object"),
+            (#"{"input": 1, "output": 1, "offPeak": {"input": 1}}"#, ".offPeak.output is missing"),
+            (
+                #"{"input": 1, "output": 1, "offPeak": {"input": 1, "output": 1, "hours": "22:00-24:00"}}"#,
+                #".offPeak.hours is not as "1-5 10:00-24:00, 6-7 00:00-24:00""#
+            ),
             (#"{"input": 1, "output": 1, "longContext": {}}"#, ".longContext is not a list of 1 to 16 objects"),
             (
                 #"{"input": 1, "output": 1, "longContext": [{"above": 5.5, "input": 1, "output": 1}]}"#,
@@ -101,14 +107,26 @@ struct OwnPricesTests {
         #expect(prices.price(for: "b")?.isOwn == true)
     }
 
+    @Test(
+        "hours are days from Monday to Sunday and times of one day",
+        arguments: [
+            "", "1-5", "1-5 10:00-24:01", "1-5 10:00-10:00", "5-1 10:00-11:00", "0 10:00-11:00", "8 10:00-11:00",
+            "1 10:60-11:00", "1 10:00-11:00,2 10:00-11:00", "1 10:00-11:00, ", "1 22:00-02:00",
+        ])
+    func hours(text: String) {
+        let rates = ModelPrice.Rates(input: 1, output: 1)
+        #expect(OffPeak(rates: rates, hours: "1 10:00-11:00") != nil)
+        #expect(OffPeak(rates: rates, hours: text) == nil)
+    }
+
     @Test("a misspelled member is named, with the members that there are")
     func misspelled() throws {
         let (_, issues, path) = try load(#"{"models": {"a": {"input": 1, "output": 1, "cache_read": 1}}}"#)
         #expect(
             issues == [
                 "\(path): models.a.cache_read is unknown: the members are input, output, cacheRead, "
-                    + "cacheWrite5m, cacheWrite1h, longContext, priority, fast, webSearch, provider, "
-                    + "version; correct it, or remove it to use the package's price"
+                    + "cacheWrite5m, cacheWrite1h, longContext, priority, ultrafast, offPeak, fast, "
+                    + "webSearch, provider, version; correct it, or remove it to use the package's price"
             ])
     }
 

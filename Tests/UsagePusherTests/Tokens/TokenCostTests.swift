@@ -1,3 +1,4 @@
+import ClockZones
 import Testing
 
 @testable import UsagePusher
@@ -60,6 +61,9 @@ struct TokenCostTests {
         // gpt-5.5 priority: 12.5, 75, 1.25.
         #expect(dollars("gpt-5.5", .fast, in: 10_000, out: 2_000, read: 100_000, searches: 1) == 0.41)
         #expect(dollars("gpt-5.5", .priority, in: 10_000, out: 2_000, read: 100_000, searches: 1) == 0.41)
+        // gpt-6-astra ultrafast: 60, 300, 6; above 272,000: 120, 450, 12.
+        #expect(dollars("gpt-6-astra", .ultrafast, in: 1_000, out: 1_000, read: 10_000) == 0.42)
+        #expect(dollars("gpt-6-astra", .ultrafast, in: 300_000, out: 1_000) == 36.45)
         // gemini-2.5-pro priority above 200,000: 4.5.
         #expect(dollars("gemini-2.5-pro", .priority, in: 300_000) == 1.35)
     }
@@ -70,8 +74,61 @@ struct TokenCostTests {
         let tokens = TokenCounts(input: 1_000, webSearches: 1)
         #expect(prices.cost(of: tokens, model: "claude-sonnet-5", tier: .fast) == TokenCost(priced: 0.01, gaps: .tier))
         #expect(prices.cost(of: tokens, model: "claude-opus-5", tier: .priority).total == nil)
+        for (model, tier) in [
+            ("claude-opus-5", .flex), ("claude-opus-5", .ultrafast), ("gpt-5.5", .ultrafast), ("glm-5.3", .batch),
+            ("gpt-6-astra", .unknown),
+        ] as [(String, ServiceTier)] {
+            #expect(prices.cost(of: tokens, model: model, tier: tier).gaps.contains(.tier), "\(model) \(tier)")
+        }
         // gpt-5.5 has no priority price of prompts above 272,000.
         #expect(prices.cost(of: TokenCounts(input: 300_000), model: "gpt-5.5", tier: .priority).gaps == .tier)
+    }
+
+    @Test("a request costs what its hour of the week costs, to the minute, and without an hour the usual prices")
+    func offPeak() {
+        let tokens = TokenCounts(input: 1_000_000, output: 100_000, cacheRead: 1_000_000)
+        func dollars(_ time: Int64?, _ tier: ServiceTier = .standard) -> Double? {
+            ModelPrices.packaged.match("deepseek-v4-pro")?.cost(of: tokens, tier: tier, at: time).total
+                .map { ($0 * 1e6).rounded() / 1e6 }
+        }
+        // deepseek-v4-pro: 1.32, 3.96, 0.044; half of it but from 1 to 4 and 6 to 10 o'clock UTC from Monday to Friday.
+        for (time, isOffPeak) in [
+            ("2026-11-22T23:59:59Z", true), ("2026-11-23T00:00:00Z", true), ("2026-11-23T00:59:59Z", true),
+            ("2026-11-23T01:00:00Z", false), ("2026-11-24T02:00:00Z", false), ("2026-11-24T03:59:59Z", false),
+            ("2026-11-24T04:00:00Z", true), ("2026-11-25T05:59:59Z", true), ("2026-11-26T06:00:00Z", false),
+            ("2026-11-27T09:59:59Z", false), ("2026-11-27T10:00:00Z", true), ("2026-11-24T15:00:00Z", true),
+            ("2026-11-28T02:00:00Z", true), ("2026-11-29T07:00:00Z", true),
+        ] {
+            #expect(dollars(milliseconds(time)) == (isOffPeak ? 0.88 : 1.76), "\(time)")
+        }
+        #expect(dollars(nil) == 1.76 && dollars(.max) != nil && dollars(.min) == 1.76)
+        #expect(dollars(milliseconds("2026-11-24T15:00:00Z"), .priority) == nil)
+    }
+
+    @Test("requests of one quarter of an hour are priced apart where hours begin in it; sums of a session as usual")
+    func offPeakBounds() throws {
+        let rates = ModelPrice.Rates(input: 1, output: 1)
+        let offPeak = try #require(
+            OffPeak(rates: .init(input: 0.25, output: 0.25), hours: "2 10:07-10:08, 3-4 00:00-24:00"))
+        let match = PriceMatch(price: ModelPrice(name: "m", standard: .init(rates: rates), offPeak: offPeak))
+        var sums = TokenBuckets()
+        for (time, isCoarse) in [
+            ("2026-11-24T10:06:59Z", false), ("2026-11-24T10:07:00Z", false), ("2026-11-24T10:07:59Z", false),
+            ("2026-11-24T10:08:00Z", false), ("2026-11-24T10:07:30Z", true),
+        ] {
+            let record = TokenRecord(
+                time: milliseconds(time), counts: TokenCounts(input: 1_000_000), id: 0, isCoarse: isCoarse)
+            sums.add(TokenBucket(try #require(TokenEntry(record, file: 0, session: 0, model: 0)), price: match))
+        }
+        #expect(sums.buckets.map { $0.cost.dollars(.auto) } == [2, 0.5, 1])
+        var ledger = LedgerPrices(.packaged.replacing(["m": match.price]))
+        var clock = ReportClock(zone: .gmt)
+        let again = sums.buckets.map { bucket in
+            var line = LedgerLine(bucket, model: "m", &clock)
+            _ = ledger.recalculate(&line)
+            return line.amount.cost.dollars(.auto)
+        }
+        #expect(again == [2, 0.5, 1])
     }
 
     @Test("an unknown model has no cost and is not priced as another")

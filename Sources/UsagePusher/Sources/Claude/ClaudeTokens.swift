@@ -5,7 +5,7 @@ import Essentials
 /// A line states a reply with its usage; docs/log-shapes.md has the shapes.
 struct ClaudeTokens: TokenLog {
     let source = "claude"
-    let version = 5
+    let version = 6
 
     func roots(in environment: SourceEnvironment) -> [String] {
         let desktop = environment.applicationData.flatMap { data in
@@ -265,16 +265,22 @@ struct ClaudeTokenReader: TokenLineReader {
             case 15 where key == "server_tool_use":
                 counts.webSearches = cursor.member("web_search_requests") { $0.count() } ?? 0
             case 10 where key == "iterations": iterations = cursor.value()
-            case 5 where key == "speed":
-                if let speed = cursor.text(), speed == "fast" { tier = .fast }
-            case 12 where key == "service_tier":
-                if let name = cursor.text(), tier == .standard {
-                    tier = ServiceTier(stated: name) ?? .standard
-                }
+            case 5 where key == "speed": take(ServiceTier(stated: cursor.text()))
+            case 12 where key == "service_tier": take(ServiceTier(stated: cursor.text()))
             case 13 where key == "inference_geo":
-                if let place = cursor.text() { isRegional = place == "us" }
+                switch cursor.text()?.string?.lowercased() {
+                case "us": isRegional = true
+                case nil, "", "global", "not_available": break
+                default: take(.unknown)
+                }
             default: cursor.skip()
             }
+        }
+
+        /// What is not known leaves the request without a price; the fast mode counts before a service tier.
+        private mutating func take(_ stated: ServiceTier?) {
+            guard let stated, tier != .unknown else { return }
+            if tier == .standard || stated == .fast || stated == .unknown { tier = stated }
         }
 
         private mutating func readCacheWrites(_ cursor: inout JSONCursor) {

@@ -8,7 +8,7 @@ import Essentials
 /// such lines, which state the same numbers as the originals: see `TokenMerge`. docs/log-shapes.md has the shapes.
 struct CodexTokens: TokenLog {
     let source = "codex"
-    let version = 5
+    let version = 6
 
     func roots(in environment: SourceEnvironment) -> [String] {
         CodexPaths.homes(in: environment).flatMap { [$0.sessions, $0.archive] }
@@ -32,8 +32,8 @@ struct CodexTokenReader: TokenLineReader {
     /// The last turns, the newest last.
     private var turns: [Turn] = []
     private var marks = CodexCopyMarks()
-    /// The usage of records of this turn that no `token_count` has repeated yet.
-    private var unrepeated: [CodexUsage] = []
+    /// Records of this turn that no `token_count` has repeated yet.
+    private var unrepeated: [Request] = []
     /// The last `token_count`, if no record before it states what it does.
     private var unrecorded: Stated?
     /// The time of the last line that states one, for lines whose time cannot be read.
@@ -159,7 +159,7 @@ struct CodexTokenReader: TokenLineReader {
         if key == "model" {
             settings.model = object.text()?.displayText ?? settings.model
         } else if key == "service_tier" {
-            settings.tier = object.text().flatMap(ServiceTier.init(stated:)) ?? .standard
+            settings.tier = ServiceTier(stated: object.text()) ?? .standard
         } else {
             object.skip()
         }
@@ -192,12 +192,14 @@ struct CodexTokenReader: TokenLineReader {
         var response: JSONCursor.Text?
         var turn: UInt64?
         var usage: CodexUsage?
+        var tier: ServiceTier?
         while let key = record.nextKey() {
             switch key {
             case "thread_id": thread = record.text()
             case "response_id": response = record.text()
             case "turn_id": turn = record.text()?.hash
             case "usage": usage = CodexUsage(&record)
+            case "service_tier": tier = ServiceTier(stated: record.text())
             default: record.skip()
             }
         }
@@ -206,19 +208,19 @@ struct CodexTokenReader: TokenLineReader {
         // The record itself was lost, if this is one that was written later, or both were written the other way round.
         let isCounted =
             unrecorded.map { $0.usage.isOfResponse(usage) && ($0.turn ?? turn) == (turn ?? $0.turn) } ?? false
-        if isRepeated {
-            unrecorded = nil
-            if !isCounted { unrepeated.append(usage) }
-            if unrepeated.count > Self.turnLimit { unrepeated.removeFirst() }
-        }
         var id = ContentHash()
         id.add(self.thread)
         id.add(UnsafeRawBufferPointer(response.bytes))
         let ofTurn = turn.flatMap { turn in turns.last { $0.id == turn }?.settings }
-        add(
-            Request(
-                usage: usage, id: id.value, time: time, isCountedElsewhere: isCounted, settings: ofTurn ?? settings),
-            to: &sink)
+        var request = Request(
+            usage: usage, id: id.value, time: time, isCountedElsewhere: isCounted, settings: ofTurn ?? settings)
+        request.settings.tier = tier ?? request.settings.tier
+        if isRepeated {
+            unrecorded = nil
+            if !isCounted { unrepeated.append(request) }
+            if unrepeated.count > Self.turnLimit { unrepeated.removeFirst() }
+        }
+        add(request, to: &sink)
     }
 
     private mutating func addEvent(
@@ -228,6 +230,7 @@ struct CodexTokenReader: TokenLineReader {
         var new: CodexUsage?
         // Where no turn names one.
         var model: String?
+        var tier: ServiceTier?
         while let key = payload.nextKey() {
             switch key {
             case "type":
@@ -239,6 +242,7 @@ struct CodexTokenReader: TokenLineReader {
                 settings.tier = .standard
                 while let key = payload.nextKey() { readSetting(key, &payload) }
                 addPending(to: &sink)
+            case "service_tier": tier = ServiceTier(stated: payload.text())
             case "info":
                 guard payload.enterObject() else { continue }
                 while let key = payload.nextKey() {
@@ -248,6 +252,8 @@ struct CodexTokenReader: TokenLineReader {
                         last = CodexUsage(&payload)
                     } else if key == "model" {
                         model = payload.text()?.displayText
+                    } else if key == "service_tier" {
+                        tier = ServiceTier(stated: payload.text())
                     } else {
                         payload.skip()
                     }
@@ -264,22 +270,28 @@ struct CodexTokenReader: TokenLineReader {
         marks.read(time: time)
         let isOwn = used == last && marks.isOwn(at: time, after: previous, ordinal: ordinal)
         let isCopy = !isOwn && marks.isCopy(at: time, ordinal: ordinal)
-        let isRecorded = isRecorded(used, last)
-        unrecorded = isRecorded || isCopy ? nil : Stated(usage: last ?? used, turn: turns.last?.id)
+        let record = takeRecord(of: used, last)
+        if var record, let tier {
+            record.settings.tier = tier
+            add(record, to: &sink)
+        }
+        unrecorded = record != nil || isCopy ? nil : Stated(usage: last ?? used, turn: turns.last?.id)
         var request = Request(
             usage: used, id: totals.id(of: new, last), time: time, restartCount: totals.restartCount,
             isProbableCopy: !isOwn && marks.isCopyTime(time, ordinal: ordinal),
-            isCountedElsewhere: isRecorded || isCopy, settings: settings)
+            isCountedElsewhere: record != nil || isCopy, settings: settings)
         request.settings.model = settings.model ?? model
+        request.settings.tier = tier ?? settings.tier
         add(request, to: &sink)
     }
 
-    private mutating func isRecorded(_ used: CodexUsage, _ last: CodexUsage?) -> Bool {
-        guard let index = unrepeated.firstIndex(where: { $0.isOfResponse(last) || $0.isOfResponse(used) }) else {
-            return false
-        }
-        unrepeated.removeFirst(index + 1)
-        return true
+    /// The record that a `token_count` repeats.
+    private mutating func takeRecord(of used: CodexUsage, _ last: CodexUsage?) -> Request? {
+        guard
+            let index = unrepeated.firstIndex(where: { $0.usage.isOfResponse(last) || $0.usage.isOfResponse(used) })
+        else { return nil }
+        defer { unrepeated.removeFirst(index + 1) }
+        return unrepeated[index]
     }
 
     private mutating func add(_ request: Request, to sink: inout TokenSink) {

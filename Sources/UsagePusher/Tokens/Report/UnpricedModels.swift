@@ -93,13 +93,22 @@ private struct PriceMember {
             price == nil
             ? all : Set(["input", "output"] + (gaps.contains(.cacheWrite) ? hour : []))
         let lacksSearches = price == nil || gaps.contains(.webSearch)
-        let lacksTier = price != nil && gaps.contains(.tier) && price?.priority == nil
+        let lacksTier = price != nil && gaps.contains(.tier)
+        let lacksFast = lacksTier && tiers.contains(.fast) && price?.services[.priority] == nil
         members = list(price?.standard)
         members += member("webSearch", price?.webSearch, isNeeded: lacksSearches && counts.webSearches > 0)
-        members += member("fast", price?.fast, isNeeded: lacksTier && tiers.contains(.fast))
-        if lacksTier { neededKinds = all }
-        if price?.priority != nil || lacksTier && tiers.contains(.priority) {
-            members.append("\"priority\": {\(list(price?.priority).joined(separator: ", "))}")
+        members += member("fast", price?.fast, isNeeded: lacksFast)
+        let needed = neededKinds
+        for tier in ServiceTier.listed {
+            let known = price?.services[tier]
+            guard known != nil || lacksTier && tiers.contains(tier) else { continue }
+            neededKinds = known == nil ? all : needed
+            members.append("\"\(tier)\": {\(list(known).joined(separator: ", "))}")
+        }
+        if let offPeak = price?.offPeak {
+            neededKinds = needed
+            let hours = "\"hours\": " + Self.quoted(offPeak.hours)
+            members.append("\"offPeak\": {\((rates(offPeak.rates) + [hours]).joined(separator: ", "))}")
         }
         if let provider = price?.provider {
             members.append("\"provider\": " + Self.quoted(provider))

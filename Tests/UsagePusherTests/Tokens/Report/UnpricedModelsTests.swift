@@ -58,7 +58,7 @@ struct UnpricedModelsTests {
             "kimi-for-coding", "big-pickle", "a\"b\\c\u{1B}[31m\u{202E}é😀", "glm-5.3-fast",
             "us.anthropic.claude-opus-5", "claude-opus-4.8-fast", "gpt-5.5-fast",
         ] {
-            for tier in [ServiceTier.standard, .fast, .priority] {
+            for tier in [ServiceTier.standard, .fast, .priority, .ultrafast] {
                 requests.add(of: name, all, tier: tier)
             }
         }
@@ -77,7 +77,7 @@ struct UnpricedModelsTests {
         #expect(prices.price(for: "gemini-2.5-pro")?.standard.rates.input == 1.25)
         #expect(prices.price(for: "gpt-5.5")?.standard.longContext.map(\.above) == [272_000])
         for model in Self.models(requests.usage).models {
-            for tier in [ServiceTier.standard, .fast, .priority] where model.line != nil {
+            for tier in [ServiceTier.standard, .fast, .priority, .ultrafast] where model.line != nil {
                 let counts = model.name == "plain" ? TokenCounts(input: 1) : all
                 priced.add(of: model.name, counts, tier: tier)
             }
