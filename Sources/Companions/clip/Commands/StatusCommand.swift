@@ -98,7 +98,8 @@ struct StatusCommand: ParsableCommand {
                 ? "paused: copies are not kept; \(ProgramName.text) resume"
                 : document.problem.map { "a collector runs, without a display: \($0)" }
                     ?? (document.isCollecting
-                        ? "copies are collected (\(document.backend))"
+                        ? "copies are collected"
+                            + (document.backend == "none" ? "" : " (\(document.backend))")
                         : "no collector runs; start it with \(ProgramName.text) collect"))
         lines += document.limits.map { "  " + $0 }
         let skipped = document.skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

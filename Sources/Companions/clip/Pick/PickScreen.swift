@@ -15,7 +15,7 @@ struct PickScreen {
     var lines: [StyledLine] {
         var lines = [queryLine]
         switch state.overlay {
-        case .help: lines += PickKeys.lines
+        case .help: lines += PickKeys.lines(width: columns)
         case .clearing: lines += clearing
         case nil: lines += list
         }
@@ -199,22 +199,31 @@ enum PickKeys {
         ("Esc", "clear the query, then leave", "the same"),
     ]
 
-    static let lines: [StyledLine] = {
-        let keys = table.map { CellWidth.of($0.key) }.max() ?? 0
-        let meanings = table.map { CellWidth.of($0.meaning) }.max() ?? 0
+    /// With less room without Maccy's keys, then with each meaning below its key.
+    static func lines(width: Int) -> [StyledLine] {
+        let keys = (table.map { CellWidth.of($0.key) }.max() ?? 0) + 4
+        let meanings = (table.map { CellWidth.of($0.meaning) }.max() ?? 0) + 2
+        let showsMaccy = keys + meanings + (table.map { CellWidth.of($0.maccy) }.max() ?? 0) <= width
         var heading = StyledLine("  Key", .bold)
-        heading.pad(toCells: keys + meanings + 6)
-        heading.append("In Maccy", .bold)
+        if showsMaccy {
+            heading.pad(toCells: keys + meanings)
+            heading.append("In Maccy", .bold)
+        }
         return [heading]
-            + table.map { row in
+            + table.flatMap { row in
                 var line = StyledLine("  \(row.key)", .bold)
-                line.pad(toCells: keys + 4)
+                guard keys + meanings - 2 <= width else {
+                    return [line] + row.meaning.wrapped(toCells: max(1, width - 4)).map { StyledLine("    " + $0) }
+                }
+                line.pad(toCells: keys)
                 line.append(row.meaning)
-                line.pad(toCells: keys + meanings + 6)
-                line.append(row.maccy, .dim)
-                return line
+                if showsMaccy {
+                    line.pad(toCells: keys + meanings)
+                    line.append(row.maccy, .dim)
+                }
+                return [line]
             }
-    }()
+    }
 }
 
 /// A color that is all there is to a text, as three or six hexadecimal digits with or without #.
