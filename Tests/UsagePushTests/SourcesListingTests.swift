@@ -78,7 +78,8 @@ struct SourcesListingTests {
     func several(_ width: Int) throws {
         let listing = SourcesListing(
             reports: Self.several, now: Self.now, home: Self.home, tokens: Self.tokens,
-            tokenIssues: ["cannot read /home/u/.local/share/kilo/kilo.db: permission denied"], zone: .gmt)
+            tokenIssues: ["cannot read /home/u/.local/share/kilo/kilo.db: permission denied"],
+            unreadHomes: [ToolHome(providerID: "claude", path: Self.home + "/.claude-work")], zone: .gmt)
         try check(listing, width: width, "several-\(width)")
     }
 

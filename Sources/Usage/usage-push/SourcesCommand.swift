@@ -48,6 +48,9 @@ struct SourcesCommand: ParsableCommand {
                     ($0.providerID, $0.watchedPaths(in: builder.environment).map(\.path))
                 })
         }
+        listing.unreadHomes = ToolHomes(builder.environment).unread.filter { home in
+            listing.reports.contains { $0.providerID == home.providerID }
+        }
         if reading.home == nil { addTokens(to: &listing, in: builder.environment) }
         try Console.print(listing, isJSON: json)
     }

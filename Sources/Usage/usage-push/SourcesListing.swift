@@ -15,13 +15,17 @@ struct SourcesListing: Listing {
     var tokenIssues: [String] = []
     /// Where tools that were not found were looked for, by provider id; nil to name these tools only.
     var places: [String: [String]]?
+    /// Homes that were found by their names and are not read.
+    var unreadHomes: [ToolHome] = []
     /// The zone of the days.
     var zone = ClockZone.local
 
     /// A table with a row for each path, and below each row its details; then a line for each tool that states tokens,
-    /// and the tools that were not found.
+    /// the homes that are not read, and the tools that were not found.
     func lines(width: Int?) -> [String] {
-        let tables = [findingLines(width: width), tokenLines(width: width)].filter { !$0.isEmpty }
+        let tables = [findingLines(width: width), tokenLines(width: width), unreadLines(width: width)].filter {
+            !$0.isEmpty
+        }
         let lines = Array(tables.joined(separator: [""]))
         let missing = missingLines(width: width)
         return lines + (lines.isEmpty || missing.isEmpty ? [] : [""]) + missing
@@ -123,7 +127,16 @@ struct SourcesListing: Listing {
         return notes.compactMap { $0 }.joined(separator: "; ")
     }
 
-    // MARK: Tools that were not found
+    // MARK: What is not read
+
+    private func unreadLines(width: Int?) -> [String] {
+        unreadHomes.flatMap { home in
+            let path = UserDirectories.abbreviated(home.path, home: self.home)
+            return VisibleText.escape(
+                "not read: \(path) (to read it: usage-push config add-home \(home.providerID) \(path))"
+            ).wrapped(toCells: max(30, width ?? 100))
+        }
+    }
 
     private func missingLines(width: Int?) -> [String] {
         let missing = reports.filter(isMissing)
@@ -145,7 +158,9 @@ struct SourcesListing: Listing {
     // MARK: JSON
 
     var document: some Encodable {
-        Document(generatedAt: now, sources: reports.map { Source($0, tokens[$0.providerID]) }, tokenIssues: tokenIssues)
+        Document(
+            generatedAt: now, sources: reports.map { Source($0, tokens[$0.providerID]) }, tokenIssues: tokenIssues,
+            unreadHomes: unreadHomes)
     }
 
     /// Fields are added, never renamed or removed.
@@ -154,6 +169,7 @@ struct SourcesListing: Listing {
         var generatedAt: Date
         var sources: [Source]
         var tokenIssues: [String]
+        var unreadHomes: [ToolHome]
     }
 
     private struct Source: Encodable {

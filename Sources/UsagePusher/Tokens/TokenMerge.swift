@@ -11,6 +11,8 @@
 ///   thread of one declares that it continues the other's. One that its own line declares a copy may be of any thread.
 /// - where the id of the request is stated too, both are those of one answer if they are stated within two minutes, in
 ///   one thread, at one time or with prompts of one size.
+/// - counts that a file says were an estimate count neither there nor in copies: those with equal prompt counts and not
+///   more output, of the file's thread, of one that continues it, or of the same time.
 /// - a side chain repeats the main chain whatever its variant, and a summary repeats any record that is not one. One of
 ///   an interval counts with what other records of its model, since the interval before, do not state.
 /// - what the origin that its file declares has too, as a record or in its sums, counts only while that one has no
@@ -62,7 +64,9 @@ struct TokenMerge {
 
     /// The requests among records with one id.
     private func requests(among records: ArraySlice<TokenEntry>) -> [TokenEntry] {
-        var records = records.filter { !isInOrigin($0) }
+        var records = Array(records)
+        removeEstimates(&records)
+        records.removeAll(where: isInOrigin)
         guard !records.isEmpty else { return [] }
         subtractDetails(&records)
         removePlaceholders(&records)
@@ -91,6 +95,20 @@ struct TokenMerge {
                 records += summary.subtracting(stated).map { [$0] } ?? []
             }
             start = time
+        }
+    }
+
+    /// Removes what a file says was an estimate, and what says so.
+    private func removeEstimates(_ records: inout [TokenEntry]) {
+        guard records.contains(where: \.isEstimate) else { return }
+        let estimates = Dictionary(grouping: records.filter(\.isEstimate), by: \.requestCounts)
+        records.removeAll { record in
+            guard !record.isEstimate, let estimates = estimates[record.requestCounts] else { return record.isEstimate }
+            let threads = [lineage.thread(of: record)] + lineage.ancestors(of: record)
+            return estimates.contains { estimate in
+                record.counts.output <= estimate.counts.output
+                    && (record.time == estimate.time || threads.contains(lineage.thread(of: estimate)))
+            }
         }
     }
 

@@ -51,6 +51,9 @@ struct TokenRecord {
         case inOrigin
         /// Another record of the file has it under another id. It counts nothing, and neither do its copies.
         case elsewhere(isProbableCopy: Bool)
+        /// Nothing was used: a record with these counts of the prompt, and not more output, was an estimate, here and
+        /// in what copies it. Another record of the file states what its answer used.
+        case estimate
     }
 }
 
@@ -106,6 +109,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
             case .probableCopy: (0, true)
             case .inOrigin: (Self.inOriginFlag, false)
             case .elsewhere(let isProbableCopy): (Self.elsewhereFlag, isProbableCopy)
+            case .estimate: (Self.elsewhereFlag | Self.inOriginFlag, false)
             }
         searchesAndFlags =
             searches | standingFlag | (record.identity == .own ? 0 : Self.foreignFlag)
@@ -137,6 +141,7 @@ struct TokenEntry: Hashable, BitwiseCopyable {
     var isCountedElsewhere: Bool { searchesAndFlags & Self.elsewhereFlag != 0 }
     var hasRequestID: Bool { searchesAndFlags & Self.requestFlag != 0 }
     var isInOrigin: Bool { searchesAndFlags & Self.inOriginFlag != 0 }
+    var isEstimate: Bool { isCountedElsewhere && isInOrigin }
     var isSidechain: Bool { reasoningAndFlags & 1 != 0 }
     var isCoarse: Bool { reasoningAndFlags & 2 != 0 }
     var isProbableCopy: Bool { reasoningAndFlags & 4 != 0 }
@@ -147,6 +152,9 @@ struct TokenEntry: Hashable, BitwiseCopyable {
 
 /// Which of several records of a request counts; see `TokenMerge`.
 extension TokenEntry {
+    /// How long an answer is told by its id and its request's: gateways reuse both.
+    static let answerMilliseconds: Int64 = 120_000
+
     /// Whether the counts of this record of a request count and not those of `other`: the main chain before a side
     /// chain, then one with an output, then the larger total (a reply is written several times while it grows), then
     /// the one that states a tier, a cost (copies of a fork may state none), or the larger one, then the earlier one.
@@ -172,10 +180,13 @@ extension TokenEntry {
         input == other.input && cacheRead == other.cacheRead && cacheWrite == other.cacheWrite
     }
 
+    /// The variant and the counts of the prompt: equal for those that `classOrder(in:)` does not order.
+    var requestCounts: [Int] { [Int(variant), Int(input), Int(cacheRead), cacheWrite] }
+
     /// Whether both ids, of an answer and of its request, are used again so soon that it must be the same one. For
     /// records of which the id came from outside.
     func isOfAnswer(of other: TokenEntry) -> Bool {
-        hasRequestID && other.hasRequestID && abs(time - other.time) <= 120_000
+        hasRequestID && other.hasRequestID && abs(time - other.time) <= Self.answerMilliseconds
     }
 
     /// Whether no count is larger than that of `other`.

@@ -3,7 +3,7 @@ import StoreTestSupport
 @testable import UsagePusher
 
 /// Transcripts of Claude Code: sessions with agents, forks, resumes and restored copies, through the provider and
-/// through gateways whose ids tell little.
+/// through gateways whose ids tell little, and which estimate prompts until an answer ends.
 struct ClaudeHistory: HistoryWriter {
     let log: any TokenLog = ClaudeTokens()
 
@@ -60,6 +60,9 @@ private enum Relay: CaseIterable {
         case .withoutIDs: (nil, nil)
         }
     }
+
+    /// Without these only a line of the user, as there is one in every transcript, tells an answer from the one before.
+    var hasUniqueIDs: Bool { self == .provider || self == .withoutRequests }
 }
 
 /// A line of a transcript.
@@ -74,16 +77,29 @@ private struct Row {
     /// The requests that it states in full, as indices in the truth.
     var answers = 0..<0
     var cost: Double?
+    /// The line's own id and that of the line that it follows, where these are stated.
+    var id: String?
+    var parent: String?
     var message: JSON
 
     var line: JSON {
         let answer = object(["timestamp": iso(time), "requestId": request, "costUSD": cost, "message": message])
         let head = object([
-            "type": type, "sessionId": session, "forkedFrom": origin.map { object(["sessionId": $0]) },
+            "parentUuid": parent, "type": type, "sessionId": session, "uuid": id,
+            "forkedFrom": origin.map { object(["sessionId": $0]) },
         ])
         guard type == "progress" else { return head + object(["isSidechain": isSidechain ? true : nil]) + answer }
         let data = object(["type": "agent_progress", "message": answer])
         return head + object(["data": data, "timestamp": iso(time + 86_400_000)])
+    }
+}
+
+extension Row {
+    fileprivate func following(_ row: Row, as id: String?) -> Row {
+        var next = self
+        next.id = id
+        next.parent = row.id
+        return next
     }
 }
 
@@ -96,7 +112,12 @@ private struct Transcript {
     private var isNew = true
     private var answerCount = 0
     private var hasIDs: Bool
+    /// Whether lines state their ids, and the last one of an answer why it has ended.
+    private let statesChain: Bool
+    private let statesEnds: Bool
 
+    /// How soon one line of an answer follows another, at most, in milliseconds.
+    private static let pause = 20_000
     private static let models = ["claude-opus-5", "claude-sonnet-5", "claude-haiku-4-5", "a-relay-of-its-own"]
 
     init(session: String, _ history: inout History) {
@@ -104,6 +125,8 @@ private struct Transcript {
         project = history.pick(["-src-app", "-src-web"])
         relay = history.chance(2) ? .provider : history.pick(Relay.allCases)
         hasIDs = relay != .withoutIDs
+        statesChain = history.chance(2)
+        statesEnds = history.chance(2)
     }
 
     var path: String { ".claude/projects/\(project)/\(session).jsonl" }
@@ -119,7 +142,7 @@ private struct Transcript {
             for index in copies.indices {
                 copies[index].session = session
                 copies[index].origin = origin.session
-                if isStampedAgain { copies[index].time = history.tick() }
+                if isStampedAgain { copies[index].time = history.tick(within: Self.pause) }
             }
         case 1 where origin.rows.allSatisfy { $0.session == origin.session }:
             // Nothing says which of the two made the requests, nor that one line of an answer that grew is of it.
@@ -138,7 +161,7 @@ private struct Transcript {
     mutating func answer(_ history: inout History) {
         let isSpoken = history.chance(2)
         for _ in 0..<1 + history.below(6) {
-            if isSpoken { append([userRow(&history)], &history) }
+            if isSpoken || !relay.hasUniqueIDs { append([userRow(&history)], &history) }
             append(answerRows(&history), &history)
         }
     }
@@ -157,7 +180,7 @@ private struct Transcript {
         }
         // Both ids of another session's answer, so soon, would be those of the same one.
         let count = relay == .countingInSession ? 0 : history.below(3)
-        for _ in 0..<count { agent.rows += agent.answerRows(&history) }
+        for _ in 0..<count { agent.rows += [agent.userRow(&history)] + agent.answerRows(&history) }
         for index in agent.rows.indices { agent.rows[index].isSidechain = true }
         history.append(
             lines: agent.rows.map(\.line),
@@ -173,9 +196,23 @@ private struct Transcript {
         isNew = isNew && new.isEmpty
     }
 
-    private func userRow(_ history: inout History) -> Row {
+    private func userRow(within limit: Int = 86_400_000, _ history: inout History) -> Row {
         let message = object(["role": "user", "content": "?"])
-        return Row(time: history.tick(), session: session, type: "user", message: message)
+        return Row(
+            time: history.tick(within: limit), session: session, type: "user", id: lineID(&history), message: message)
+    }
+
+    private func lineID(_ history: inout History) -> String? { statesChain ? "u\(history.unique())" : nil }
+
+    /// Lines of an answer before its last ones. What a tool returned meanwhile may be between.
+    private func early(_ row: Row, knowsAnswer: Bool, _ history: inout History) -> [Row] {
+        guard history.chance(3) else { return [row] }
+        var next = row
+        next.time = history.tick(within: Self.pause)
+        guard knowsAnswer, history.chance(2) else { return [row, next.following(row, as: lineID(&history))] }
+        let result = userRow(within: Self.pause, &history)
+        next.time = history.tick(within: Self.pause)
+        return [row, result, next.following(row, as: lineID(&history))]
     }
 
     /// The rows of an answer, which may grow, and of a search that its tool made.
@@ -188,18 +225,24 @@ private struct Transcript {
         let cost = history.chance(8) ? dollars(1 + history.below(9_999)) : nil
         let first = history.truth.requests.count
         func row(_ usage: Usage, answers: Int, _ history: inout History) -> Row {
-            Row(
-                time: history.tick(within: 60_000), session: session, request: ids.request,
-                answers: first..<first + answers, cost: cost,
-                message: object(["id": ids.answer, "model": model, "usage": usage.written]))
+            let end = answers > 0 && statesEnds ? "end_turn".json : "null"
+            return Row(
+                time: history.tick(within: Self.pause), session: session, request: ids.request,
+                answers: first..<first + answers, cost: cost, id: lineID(&history),
+                message: object([
+                    "id": ids.answer, "model": model, "stop_reason": JSON(json: end), "usage": usage.written,
+                ]))
         }
         let count = usage.adviser == nil ? 1 : 2
         var rows: [Row] = []
         // Without an id, rows of one answer are those of several.
         if ids.answer != nil, usage.counts.output > 2, history.chance(2) {
-            rows.append(row(usage.placeholder, answers: 0, &history))
+            let beginning = history.chance(2) ? usage.estimate(&history) : usage.placeholder
+            rows = early(
+                row(beginning, answers: 0, &history), knowsAnswer: statesChain || ids.request != nil, &history)
         }
-        rows.append(row(usage, answers: count, &history))
+        let end = row(usage, answers: count, &history)
+        rows.append(rows.last.map { end.following($0, as: end.id) } ?? end)
         history.use(
             usage.counts, at: rows[rows.count - 1].time, in: session, project, model, dollars: cost, tier: usage.tier,
             isRegional: usage.isRegional)
@@ -245,6 +288,14 @@ private struct Usage {
         usage.tier = .standard
         usage.isRegional = false
         usage.adviser = nil
+        return usage
+    }
+
+    /// As a gateway states it that learns the prompt's counts at the end.
+    func estimate(_ history: inout History) -> Usage {
+        var usage = placeholder
+        usage.counts = history.counts(hasReasoning: false)
+        usage.counts.output = history.below(2)
         return usage
     }
 

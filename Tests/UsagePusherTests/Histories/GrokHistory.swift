@@ -2,17 +2,37 @@ import StoreTestSupport
 
 @testable import UsagePusher
 
-/// Sessions of Grok Build: turns of several models, with costs that are whole or not, forks that are stamped again, and
-/// subagents whose tokens are in the sums of a session that may be gone.
+/// Sessions of Grok Build: turns of several models, with costs that are whole or not, forks that are stamped again and
+/// outlive their origins, and subagents whose tokens are in the sums of a session that may be gone.
 struct GrokHistory: HistoryWriter {
     let log: any TokenLog = GrokTokens()
 
     func write(_ history: inout History) {
-        let _: [Session] = history.sessions { index, origin, history in
+        let sessions: [Session] = history.sessions { index, origin, history in
             var session = Session("s\(index)", of: origin, &history)
             for _ in 0..<1 + history.below(5) { session.complete(&history) }
-            if history.chance(2) { remove(session, &history) }
+            if history.chance(2) {
+                session.hasAgent = true
+                remove(session, &history)
+            }
             return session
+        }
+        if history.chance(2) { leave(to: sessions, history.pick(sessions), &history) }
+    }
+
+    /// Removes a session whose turns state their own times. Those that a fork has are then the fork's.
+    private func leave(to sessions: [Session], _ gone: Session, _ history: inout History) {
+        let heirs = sessions.filter { $0.id != gone.id && !$0.times.isDisjoint(with: gone.times) }
+        // Nothing tells which of several it is.
+        guard gone.statesTimes, !gone.hasAgent, let heir = heirs.first, heirs.count == 1 else { return }
+        history.add(.remove(gone.path))
+        history.truth.requests = history.truth.requests.compactMap { request in
+            guard request.session == gone.id else { return request }
+            guard heir.times.contains(request.time) else { return nil }
+            var request = request
+            request.session = heir.id
+            request.project = heir.project
+            return request
         }
     }
 
@@ -31,12 +51,16 @@ private struct Session {
     let id: String
     /// Whether no other one may have its lines.
     let isRemovable: Bool
-    private let project: String
+    var hasAgent = false
+    let project: String
     private let hasPrompts: Bool
+    let statesTimes: Bool
     private var turns: [Turn] = []
 
     private struct Turn {
         var prompt: String?
+        /// Stated beside the time of the line; nil where it is not.
+        var time: Int64?
         var usage: JSON
     }
 
@@ -47,6 +71,7 @@ private struct Session {
         isRemovable = origin == nil && history.chance(2)
         project = history.pick(["/src/app", "/src/web"])
         hasPrompts = !history.chance(4)
+        statesTimes = history.chance(2)
         let kind = parent != nil ? history.pick(["subagent", "subagent_resume"]) : origin == nil ? nil : "fork"
         let summary = object([
             "info": object(["id": id, "cwd": project]), "current_model_id": "grok-build", "session_kind": kind,
@@ -54,17 +79,20 @@ private struct Session {
         ])
         history.replace(directory + "/summary.json", summary.json)
         // What has no id cannot be told from new turns when it is stamped again.
-        guard let origin, origin.hasPrompts, !origin.isRemovable else { return }
+        guard let origin, origin.hasPrompts || origin.statesTimes, !origin.isRemovable else { return }
         turns = Array(origin.turns.prefix(1 + history.below(origin.turns.count)))
         let time = history.tick()
         history.append(lines: turns.map { line($0, time) }, to: path)
     }
 
+    /// The times that turns state.
+    var times: Set<Int64> { Set(turns.compactMap(\.time)) }
+
     private var directory: String { ".grok/sessions/%2Fsrc/\(id)" }
     var path: String { directory + "/updates.jsonl" }
 
     mutating func complete(_ history: inout History) {
-        let time = history.tick() / 1_000 * 1_000
+        let time = statesTimes ? history.tick() : history.tick() / 1_000 * 1_000
         let names = Self.models.shuffled(using: &history.random).prefix(history.below(3))
         let isWhole = !history.chance(4)
         let sum = ModelUsage(&history)
@@ -81,12 +109,15 @@ private struct Session {
         if names.isEmpty { add("grok-build", sum, cost: sum.cost) }
         let gap = history.pick(["usageIsIncomplete", "costIsPartial"])
         let more = object([("modelUsage", names.isEmpty ? nil : object(parts)), (gap, isWhole ? nil : true)])
-        let turn = Turn(prompt: hasPrompts ? "p\(history.unique())" : nil, usage: sum.written + more)
+        let turn = Turn(
+            prompt: hasPrompts ? "p\(history.unique())" : nil, time: statesTimes ? time : nil,
+            usage: sum.written + more)
         var lines = [line(turn, time)]
         if hasPrompts, names.count == 1, history.chance(4) {
             // As it was stated before it had ended.
             let early = object([(names[0], object(["inputTokens": 1]))])
-            lines.insert(line(Turn(prompt: turn.prompt, usage: object(["modelUsage": early])), time), at: 0)
+            let beginning = Turn(prompt: turn.prompt, time: turn.time, usage: object(["modelUsage": early]))
+            lines.insert(line(beginning, time), at: 0)
         }
         history.append(lines: lines, to: path, isNew: turns.isEmpty)
         turns.append(turn)
@@ -96,7 +127,9 @@ private struct Session {
         let update = object(["sessionUpdate": "turn_completed", "prompt_id": turn.prompt, "usage": turn.usage])
         return object([
             "timestamp": time / 1_000, "method": "_x.ai/session/update",
-            "params": object(["sessionId": id, "update": update]),
+            "params": object([
+                "sessionId": id, "update": update, "_meta": turn.time.map { object(["agentTimestampMs": $0]) },
+            ]),
         ])
     }
 }

@@ -125,7 +125,8 @@ struct HostileTokenTests {
                 let changed = sample.replacing(index + 1..<index + 2, with: Array(escaped.utf8))
                 let entries = try sample.read(changed)
                 try check(entries)
-                #expect(entries.entries.count <= full.entries.count + 1)
+                // What says that a prompt is another one than before counts nothing.
+                #expect(entries.entries.count { !$0.isEstimate } <= full.entries.count + 1)
             }
         }
     }

@@ -97,6 +97,20 @@ struct TokenMergeTests {
             entry(2, variant: 1, file: 4),
             entry(prompt: 900, 5, variant: 1, file: 4, at: 3, searches: 1), counts: "0: 900 + 5"),
         Case(
+            "an estimate counts neither where another line replaces it nor in copies",
+            entry(prompt: 300, 1, file: 4), entry(prompt: 300, 1, file: 4, standing: .estimate),
+            entry(5, file: 4, at: 3), entry(prompt: 300, 1, session: 1, file: 4),
+            entry(prompt: 300, 0, session: 2, file: 1, at: 7), entry(prompt: 300, 1, session: 3, file: 4, at: 9),
+            counts: "0: 100 + 5", "2: 300 + 0", "3: 300 + 1"),
+        Case(
+            "also if it is larger than what replaces it, of one request",
+            entry(prompt: 300, 1, variant: 1, file: 0), entry(prompt: 300, 1, variant: 1, file: 0, standing: .estimate),
+            entry(5, variant: 1, file: 0, at: 3), entry(prompt: 300, 1, variant: 1, session: 1, file: 1, at: 9),
+            counts: "0: 100 + 5"),
+        Case(
+            "but what has grown beyond it does", entry(prompt: 300, 1, file: 4, standing: .estimate),
+            entry(prompt: 300, 2, file: 4, at: 3), counts: "0: 300 + 2"),
+        Case(
             "a probable copy counts nothing if its origin is gone", entry(5, file: 5, standing: .probableCopy),
             counts: ""),
         Case(
@@ -163,7 +177,7 @@ struct TokenMergeTests {
                 .random(in: 1..<4, using: &random), variant: .random(in: 0..<2, using: &random),
                 session: .random(in: 0..<4, using: &random), file: .random(in: 0..<6, using: &random),
                 at: .random(in: 0..<3, using: &random), model: Bool.random(using: &random) ? 1 : .max, is: role,
-                standing: role == .main && Int.random(in: 0..<4, using: &random) == 0 ? .probableCopy : .own,
+                standing: role != .main ? .own : [.own, .own, .probableCopy, .estimate].randomElement(using: &random)!,
                 searches: .random(in: 0..<2, using: &random))
         }
         let expected = Self.counted(entries)

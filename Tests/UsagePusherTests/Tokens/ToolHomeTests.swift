@@ -6,10 +6,10 @@ import Testing
 @testable import SQLiteReading
 @testable import UsagePusher
 
-/// A fixture home whose files are moved to another directory, and what says where that is.
+/// A fixture home whose files are moved to another directory, and what says where that is, if anything has to.
 struct MovedHome: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What is moved, and to where below "elsewhere".
+    /// What is moved, and to where.
     let directory: String
     let target: String
     let variables: [String: String]
@@ -17,7 +17,7 @@ struct MovedHome: CustomTestStringConvertible, Sendable {
     let settings: [String: String]
 
     init(
-        _ home: String, _ directory: String, to target: String = "", _ variables: [String: String] = [:],
+        _ home: String, _ directory: String, to target: String = "elsewhere", _ variables: [String: String] = [:],
         settings: [String: String] = [:]
     ) {
         testDescription = home
@@ -28,10 +28,10 @@ struct MovedHome: CustomTestStringConvertible, Sendable {
     }
 
     static let all = [
-        MovedHome("amp/usual", ".local/share/amp", to: "/amp", ["XDG_DATA_HOME": "~/elsewhere"]),
+        MovedHome("amp/usual", ".local/share/amp", to: "elsewhere/amp", ["XDG_DATA_HOME": "~/elsewhere"]),
         MovedHome("claude/counts", ".claude", ["CLAUDE_CONFIG_DIR": "~/elsewhere"]),
         MovedHome("codex/usual", ".codex", ["CODEX_HOME": "~/elsewhere/"]),
-        MovedHome("gemini/usual", ".gemini", to: "/.gemini", ["GEMINI_CLI_HOME": "~/elsewhere"]),
+        MovedHome("gemini/usual", ".gemini", to: "elsewhere/.gemini", ["GEMINI_CLI_HOME": "~/elsewhere"]),
         MovedHome("grok/turns", ".grok", ["GROK_HOME": "~/elsewhere"]),
         MovedHome("kimi/usual", ".kimi", ["KIMI_SHARE_DIR": "~/elsewhere"]),
         MovedHome("kimi/code", ".kimi-code", ["KIMI_CODE_HOME": "~/elsewhere"]),
@@ -40,13 +40,26 @@ struct MovedHome: CustomTestStringConvertible, Sendable {
         MovedHome(
             "qwen/ledger", ".qwen",
             settings: [".qwen/settings.json": #"{"advanced": {"runtimeOutputDir": "~/elsewhere/"}}"#]),
-        MovedHome("opencode/usual", ".local/share/opencode", to: "/opencode", ["XDG_DATA_HOME": "~/elsewhere"]),
+        MovedHome(
+            "opencode/usual", ".local/share/opencode", to: "elsewhere/opencode", ["XDG_DATA_HOME": "~/elsewhere"]),
     ]
+
+    /// Where other programs run a tool.
+    static let launched = [
+        MovedHome("claude/counts", ".claude", to: "Library/Developer/Xcode/CodingAssistant/ClaudeAgentConfig"),
+        MovedHome("codex/usual", ".codex", to: "Library/Developer/Xcode/CodingAssistant/codex"),
+        MovedHome("codex/usual", ".codex", to: ".config/orca/codex-runtime-home/home"),
+        MovedHome("codex/usual", ".codex", to: "Library/Application Support/orca/codex-accounts/a1/home"),
+    ]
+
+    var isToldBySomething: Bool { !variables.isEmpty || !settings.isEmpty }
 }
 
 @Suite("Where tools' files are", .enabled(if: SQLiteLibrary.installed != nil, "needs SQLite"))
 struct ToolHomeTests {
-    @Test("files are found and watched where variables or settings put them", arguments: MovedHome.all)
+    @Test(
+        "files are found and watched where variables, settings or other programs put them",
+        arguments: MovedHome.all + MovedHome.launched)
     func moved(_ sample: MovedHome) throws {
         let home = try SampleHome(copying: sample.testDescription)
         let provider = String(sample.testDescription.prefix { $0 != "/" })
@@ -61,15 +74,14 @@ struct ToolHomeTests {
         }
         let usual = said()
         try #require(!usual.tokens.isEmpty)
-        try home.createDirectory("elsewhere" + (sample.target as NSString).deletingLastPathComponent)
-        if sample.target.isEmpty { try home.remove("elsewhere") }
-        try FileManager.default.moveItem(
-            atPath: home.path(sample.directory), toPath: home.path("elsewhere" + sample.target))
-        #expect(said().tokens.count < usual.tokens.count)
+        try home.createDirectory(sample.target)
+        try home.remove(sample.target)
+        try FileManager.default.moveItem(atPath: home.path(sample.directory), toPath: home.path(sample.target))
+        if sample.isToldBySomething { #expect(said().tokens.count < usual.tokens.count) }
         for (path, text) in sample.settings { try home.write(path, text) }
         #expect(said(variables) == usual)
         let watched = source.watchedPaths(in: home.environment(variables)).map(\.path)
-        #expect(watched.contains { $0.hasPrefix(home.path("elsewhere")) })
+        #expect(watched.contains { $0.hasPrefix(home.path(sample.target)) })
     }
 
     @Test("without files no tool is installed", arguments: UsageSources.all.map(\.providerID))

@@ -9,12 +9,10 @@ struct ClaudePaths {
     let stateGroups: [[String]]
 
     /// `$CLAUDE_CONFIG_DIR` (also a list with commas, also with a trailing "projects"), else
-    /// `$XDG_CONFIG_HOME/claude` and `~/.claude`; and the configured further homes.
+    /// `$XDG_CONFIG_HOME/claude` and `~/.claude`; and the further homes.
     static func homes(in environment: SourceEnvironment) -> [ClaudePaths] {
         let own = ClaudePaths(environment)
-        let further = (environment.additionalHomes["claude"] ?? []).filter {
-            !own.roots.contains($0)
-        }
+        let further = environment.furtherHomes(of: "claude").filter { !own.roots.contains($0) }
         return [own] + further.map { ClaudePaths(roots: [$0], stateGroups: [states($0)]) }
     }
 

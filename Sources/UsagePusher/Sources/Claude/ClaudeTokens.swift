@@ -43,10 +43,60 @@ struct ClaudeTokenReader: TokenLineReader {
     private var statesSearches = false
     /// The last answer without an id, and how many there were before it at its time.
     private var nameless = Nameless()
+    /// The last line of an answer, unless it says that it is its end.
+    private var unfinished: Unfinished?
 
     private struct Nameless: Codable {
         var time: Int64 = 0
         var count = 0
+    }
+
+    /// A line of an answer that others may follow. A gateway can put an estimate of the prompt into the first ones.
+    private struct Unfinished: Codable {
+        /// A hash of the answer's ids and its place.
+        var answer: UInt64
+        /// A hash of the line's own id.
+        var line: UInt64?
+        var time: Int64
+        var input: Int
+        var cacheRead: Int
+        var cacheWrite: Int
+        var output: Int
+        /// Whether a line of the user has followed: between two requests there always is one.
+        var isInterrupted = false
+
+        init(_ answer: UInt64, _ row: Row, at time: Int64) {
+            let counts = row.usage.counts
+            self.answer = answer
+            line = row.line?.hash
+            self.time = time
+            input = counts.input
+            cacheRead = counts.cacheRead
+            cacheWrite = counts.cacheWrite
+            output = counts.output
+        }
+
+        var counts: TokenCounts {
+            TokenCounts(input: input, output: output, cacheRead: cacheRead, cacheWrite5m: cacheWrite)
+        }
+
+        func hasPrompt(of counts: TokenCounts) -> Bool {
+            input == counts.input && cacheRead == counts.cacheRead && cacheWrite == counts.cacheWrite
+        }
+
+        func isContinued(by row: Row, _ answer: UInt64, at time: Int64) -> Bool {
+            guard answer == self.answer else { return false }
+            return !isInterrupted || line != nil && line == row.parent?.hash
+                || row.request != nil && abs(time - self.time) <= TokenEntry.answerMilliseconds
+        }
+
+        /// Keeps the counts of a line before this one.
+        mutating func keep(_ former: Unfinished) {
+            let line = line
+            self = former
+            self.line = line
+            isInterrupted = false
+        }
     }
 
     private static let modelByteLimit = 120
@@ -66,11 +116,13 @@ struct ClaudeTokenReader: TokenLineReader {
             case 4 where key == "type":
                 guard let type = cursor.text() else { return }
                 if type == "user" {
+                    unfinished?.isInterrupted = true
                     guard Self.searchCount.isIn(line) else { return }
                     row.isOfUser = true
                 } else if type != "assistant" {
                     guard type == "progress" else { return }
                 }
+            case 4 where key == "uuid": row.line = cursor.text()
             case 4 where key == "data":
                 row.time = row.readProgress(&cursor) ?? row.time
             case 7 where key == "message": row.readMessage(&cursor)
@@ -78,6 +130,7 @@ struct ClaudeTokenReader: TokenLineReader {
             case 9 where key == "requestId": row.request = cursor.text()?.hash
             case 9 where key == "sessionId": row.session = cursor.text()
             case 9 where key == "timestamp": row.time = row.time ?? cursor.milliseconds()
+            case 10 where key == "parentUuid": row.parent = cursor.text()
             case 10 where key == "forkedFrom":
                 row.origin = cursor.member("sessionId") { $0.text() }
             case 13 where key == "toolUseResult":
@@ -107,6 +160,12 @@ struct ClaudeTokenReader: TokenLineReader {
         }
         remember(row, at: time)
         let id = row.id ?? namelessID
+        if let former = endEstimate(before: row, at: time) {
+            var estimate = record(former.counts, id: id)
+            estimate.time = former.time
+            estimate.standing = .estimate
+            sink.add(estimate, session: session)
+        }
         func add(_ usage: Usage, id: UInt64, model: JSONCursor.Text?, cost: Double? = nil) {
             var record = record(usage.counts, id: id)
             record.tier = usage.tier
@@ -129,6 +188,24 @@ struct ClaudeTokenReader: TokenLineReader {
         return id.value
     }
 
+    /// The former line of an answer, if this one shows that its counts were an estimate: the answer has grown, and the
+    /// prompt is another one.
+    private mutating func endEstimate(before row: Row, at time: Int64) -> Unfinished? {
+        guard let answer = row.answer else { return nil }
+        let counts = row.usage.counts
+        let former = unfinished.flatMap { $0.isContinued(by: row, answer, at: time) ? $0 : nil }
+        unfinished = row.isEnd ? nil : Unfinished(answer, row, at: time)
+        guard let former else { return nil }
+        let hasGrown = counts.output > former.output || row.isEnd && counts.output == former.output
+        if hasGrown, counts.prompt > 0 {
+            // That of 0 is known to be none.
+            return former.hasPrompt(of: counts) || former.counts.prompt == 0 ? nil : former
+        }
+        // The larger one counts, as of one request.
+        unfinished?.keep(former)
+        return nil
+    }
+
     private mutating func remember(_ row: Row, at time: Int64) {
         if row.id == nil {
             nameless = Nameless(time: time, count: nameless.time == time ? nameless.count + 1 : 0)
@@ -147,6 +224,13 @@ struct ClaudeTokenReader: TokenLineReader {
         /// The session that a line was copied from.
         var origin: JSONCursor.Text?
         var isOfUser = false
+        /// The line's own id, and that of the line that it follows.
+        var line: JSONCursor.Text?
+        var parent: JSONCursor.Text?
+        /// Whether it states why the answer ended.
+        var isEnd = false
+        /// Whether it repeats a line of a subagent's file.
+        var isOfAgent = false
         /// Stated by a tool's result.
         var searchCount = 0
         var isSidechain = false
@@ -154,6 +238,16 @@ struct ClaudeTokenReader: TokenLineReader {
         var id: UInt64?
         var model: JSONCursor.Text?
         var usage = Usage()
+
+        /// A hash of the answer's ids and its place; nil where it is told by neither.
+        var answer: UInt64? {
+            guard let id, !isOfAgent else { return nil }
+            var hash = ContentHash(seed: id)
+            hash.add(request ?? 0)
+            hash.add(session?.hash ?? 0)
+            hash.add(isSidechain ? 1 : 0)
+            return hash.value
+        }
 
         /// The answer that a subagent got meanwhile. Returns its time.
         mutating func readProgress(_ cursor: inout JSONCursor) -> Int64? {
@@ -166,6 +260,7 @@ struct ClaudeTokenReader: TokenLineReader {
                 }
                 guard cursor.enterObject() else { continue }
                 isSidechain = true
+                isOfAgent = true
                 while let key = cursor.nextKey() {
                     if key == "message" {
                         readMessage(&cursor)
@@ -188,6 +283,7 @@ struct ClaudeTokenReader: TokenLineReader {
                 case "usage": usage.read(&cursor)
                 case "id": id = cursor.text()?.hash
                 case "model": model = cursor.text()
+                case "stop_reason": isEnd = cursor.text() != nil
                 default: cursor.skip()
                 }
             }

@@ -2,10 +2,10 @@
 struct CodexPaths {
     let root: String
 
-    /// `$CODEX_HOME` if it is an absolute path, else `~/.codex`; and the configured further homes.
+    /// `$CODEX_HOME` if it is an absolute path, else `~/.codex`; and the further homes.
     static func homes(in environment: SourceEnvironment) -> [CodexPaths] {
         let own = environment.absolutePath(variable: "CODEX_HOME") ?? environment.home + "/.codex"
-        let further = (environment.additionalHomes["codex"] ?? []).filter { $0 != own }
+        let further = environment.furtherHomes(of: "codex").filter { $0 != own }
         return ([own] + further).map { CodexPaths(root: $0) }
     }
 

@@ -4,7 +4,7 @@ import LocalFiles
 /// The tokens in the sessions of Grok Build: the sum of each prompt.
 struct GrokTokens: TokenLog {
     let source = "grok"
-    let version = 2
+    let version = 3
 
     func roots(in environment: SourceEnvironment) -> [String] {
         [GrokSource.directory(in: environment) + "/sessions"]
@@ -68,21 +68,21 @@ struct GrokTokenReader: TokenLineReader {
             self.issue = nil
         }
         var cursor = JSONCursor(line)
-        var time: Int64?
-        var turn: Turn?
+        var writtenAt: Int64?
+        var params = Params()
         guard cursor.enterObject() else { return }
         while let key = cursor.nextKey() {
             switch key {
-            case "timestamp": time = cursor.milliseconds()
+            case "timestamp": writtenAt = cursor.milliseconds()
             case "method": guard let method = cursor.text(), method == "_x.ai/session/update" else { return }
-            case "params": turn = cursor.member("update") { Turn(&$0) }
+            case "params": params.read(&cursor)
             default: cursor.skip()
             }
         }
         guard !cursor.isFailed else { return sink.rejectLine() }
-        guard let turn, turn.isComplete else { return }
+        guard let turn = params.turn, turn.isComplete else { return }
         for usage in turn.usages where usage.counts != TokenCounts() || usage.isImpossible {
-            guard let time else { return sink.leaveOut() }
+            guard let time = params.time ?? writtenAt else { return sink.leaveOut() }
             if usage.isImpossible {
                 sink.leaveOut()
                 continue
@@ -94,7 +94,7 @@ struct GrokTokenReader: TokenLineReader {
             if let prompt = turn.prompt {
                 hash.add(prompt)
             } else {
-                hash.add(session)
+                if params.time == nil { hash.add(session) }
                 hash.add(UInt64(bitPattern: time))
             }
             let name = usage.model?.displayText ?? model
@@ -104,6 +104,23 @@ struct GrokTokenReader: TokenLineReader {
                     variant: name.map { UInt32(truncatingIfNeeded: ContentHash.of($0)) } ?? 0,
                     standing: isSubagent ? .inOrigin : .own, ownCost: usage.ticks.map { $0 / Self.ticksPerDollar }),
                 session: sink.session(session, project: project), model: sink.model(name))
+        }
+    }
+
+    private struct Params {
+        var turn: Turn?
+        /// When the turn was completed; a copy of the line has it too, and is stamped again.
+        var time: Int64?
+
+        mutating func read(_ cursor: inout JSONCursor) {
+            guard cursor.enterObject() else { return }
+            while let key = cursor.nextKey() {
+                switch key {
+                case "update": turn = Turn(&cursor)
+                case "_meta": time = cursor.member("agentTimestampMs") { $0.milliseconds() }
+                default: cursor.skip()
+                }
+            }
         }
     }
 

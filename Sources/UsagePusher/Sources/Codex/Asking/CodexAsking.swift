@@ -38,11 +38,14 @@ package struct CodexAsking: Sendable {
         return content.flatMap { CodexAskState($0.data) }
     }
 
-    /// The homes that are there.
+    /// The homes that are there, without those of other programs that are not configured: these ask with a login of
+    /// their own.
     package var homes: [String] {
-        CodexPaths.homes(in: environment).map(\.root).filter {
+        let configured = environment.additionalHomes[Self.id] ?? []
+        let others = LauncherHomes.of(Self.id, in: environment).filter { !configured.contains($0) }
+        return CodexPaths.homes(in: environment).map(\.root).filter {
             // What cannot be inspected is no home.
-            (try? FileStatus(path: $0))?.kind == .directory
+            (try? FileStatus(path: $0))?.kind == .directory && !others.contains($0)
         }
     }
 
