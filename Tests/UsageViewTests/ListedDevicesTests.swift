@@ -36,6 +36,22 @@ struct ListedDevicesTests {
         #expect(machines.model(nil).providers.count == 1)
     }
 
+    @Test("agents of a removed machine wait no more")
+    func waits() throws {
+        var machines = try SeveralMachines()
+        let now = SeveralMachines.now
+        for id in ["A", "C", "another"] {
+            machines.values[GateWaits.storeKey(deviceID: id)] =
+                GateWaits([
+                    GateWaits.Wait(
+                        tool: "codex", limit: "Codex Weekly", since: now.addingTimeInterval(-60),
+                        until: now.addingTimeInterval(60))
+                ]).data
+        }
+        #expect(machines.model(machines.listed).pausedAgents.map(\.deviceID) == ["a", "another"])
+        #expect(machines.model(nil).pausedAgents.map(\.deviceID) == ["a", "another", "c"])
+    }
+
     @Test("what a removed device has recorded stays until it is forgotten, and then nothing is left")
     func forgotten() throws {
         var machines = try SeveralMachines()

@@ -52,9 +52,9 @@ package struct StoredUsage: Sendable {
             var history = UsageHistory(merging: histories, accountsOf: usage.providers, now: now)
             history.add(usage.providers.map(\.snapshot), now: now)
             data = UsageData(link: link, stored: .usage(usage), history: history)
-            // A machine that waits has pushed; one that was removed waits no more.
-            let ids = Set(present.map { $0.daemonDeviceID?.lowercased() })
-            data.waits = GateWaits.all(in: waits, now: now).filter { ids.contains(nil) || ids.contains($0.key) }
+            let removed = snapshots.filter { devices?.hasRemoved($0) ?? false }
+            let removedIDs = Set(removed.compactMap { $0.deviceID?.lowercased() })
+            data.waits = GateWaits.all(in: waits, now: now).filter { !removedIDs.contains($0.key) }
             data.budgets = budgets
         }
         data.projects = projects

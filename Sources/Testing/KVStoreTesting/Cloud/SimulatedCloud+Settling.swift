@@ -22,8 +22,8 @@ extension SimulatedCloud {
     ///
     /// - Parameters:
     ///   - limit: the maximum virtual time.
-    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer does
-    ///     not keep the cloud from settling; they still wake when their time comes.
+    ///   - includesSleepers: whether to wait for tasks that sleep on `clock`. Without them, an app's periodic timer
+    ///     does not keep the cloud from settling; they still wake when their time comes.
     ///   - timeout: the maximum real time. An observer that takes longer is left running, and whatever runs the cloud
     ///     next waits for it.
     /// - Throws: `CloudError.stillMoving` at a limit, and when the calling task is cancelled before the end;
