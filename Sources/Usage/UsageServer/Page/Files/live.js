@@ -266,9 +266,10 @@ export class Live {
   /** What is known of one account. */
   async details(card) {
     const [provider, account] = card.id.split('\t');
-    const query = new URLSearchParams({ format: 'details', provider });
-    if (account) query.set('account', account);
-    const found = await this.#get(`/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
+    // The daemon takes a plus sign for one, and not for a space.
+    const query = [['provider', provider], ...(account ? [['account', account]] : [])]
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+    const found = await this.#get(`/v1/usage?format=details&${query}&${zone()}`).then((answer) => answer.json());
     return found.find(({ id }) => id === card.id);
   }
 
