@@ -105,7 +105,7 @@ export class Live {
     this.changes = [];
     this.#isReplayed = false;
     localStorage.removeItem('last');
-    session.end();
+    session.end(reason);
     this.changed();
   }
 
@@ -304,7 +304,7 @@ export class Live {
 
 /** Why the daemon does not know the page any more, by the codes of its answers. */
 const signedOut = {
-  unauthorized: 'this device has been removed from the account, by another device or by kvsd device remove',
+  unauthorized: 'this device has been removed from the account, by another window or device or by kvsd device remove',
   'no-cookie': 'the browser does not send its cookie any more, which was deleted, is blocked, or is older than 400 days',
 };
 
