@@ -30,7 +30,7 @@ export class Details {
     if (found) {
       parts.push(...found.notes.map((note, index) => ({ id: `note ${index}`, note: times.value(note) }))
         .filter(({ note }) => note));
-      parts.push(...found.series.map((series) => ({ id: `plot ${series.label}`, series })));
+      parts.push(...found.series.map((series) => ({ id: `plot ${series.label}`, series, card })));
       parts.push(...found.tables.map((table) => ({ id: table.title, table })));
       parts.push({ id: 'devices', devices: found.devices });
     }
@@ -46,13 +46,13 @@ function create({ error, note, series, table }) {
   return h('p', { class: 'muted' });
 }
 
-function update(element, { error, note, series, table, devices }, times) {
+function update(element, { error, note, series, card, table, devices }, times) {
   if (error) return setText(element, error);
   if (note) {
     setTonedText(element.firstElementChild, note, times);
     return setText(element.lastElementChild, note.next && `Next: ${note.next}`);
   }
-  if (series) return drawPlot(element, series, times);
+  if (series) return drawPlot(element, series, card, times);
   if (table) return amountTable(element, table);
   return setText(element, devices.length > 0 ? `Seen by ${devices.join(', ')}` : '');
 }
