@@ -57,8 +57,8 @@ function update(element, { error, note, series, card, table, devices }, times) {
   return setText(element, devices.length > 0 ? `Seen by ${devices.join(', ')}` : '');
 }
 
-/** Draws rows of amounts; `address` is where the name of a row leads to. */
-export function amountTable(element, table, address = () => undefined) {
+/** Draws rows of amounts; `heading` is the tag of the title, and `address` where the name of a row leads to. */
+export function amountTable(element, table, heading = 'h3', address = () => undefined) {
   const text = JSON.stringify(table);
   if (element.shown === text) return;
   element.shown = text;
@@ -76,6 +76,6 @@ export function amountTable(element, table, address = () => undefined) {
     ...(table.columns.length > 0 ? [h('thead', {}, h('tr', {}, h('td'), ...table.columns.map((name) => h('th', { class: 'number', scope: 'col', text: name }))))] : []),
     h('tbody', {}, ...rows));
   amounts.style.setProperty('--columns', columns);
-  element.replaceChildren(h('h3', { text: table.title }), amounts,
+  element.replaceChildren(h(heading, { text: table.title }), amounts,
     ...(table.moreCount > 0 ? [h('p', { class: 'muted', text: `… ${table.moreCount} more` })] : []));
 }
