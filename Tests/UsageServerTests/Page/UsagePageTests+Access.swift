@@ -12,7 +12,7 @@ extension UsagePageTests {
                 var violations = try await browser.axe()
                 try await browser.show(width: 1_280, scheme: "dark")
                 // Other rules do not depend on colors.
-                violations += try await browser.axe(tags: ["wcag2aa"])
+                violations += try await browser.axe(tags: ["wcag2aa", "best-practice"])
                 #expect(violations.isEmpty, "\(name): \(violations)")
             }
             for route in Self.routes {

@@ -29,7 +29,8 @@ extension UsagePageTests {
             )
             #expect(try await browser.text("return $('#detail p').textContent") == "online")
             try await go(to: "settings", browser)
-            try await browser.wait(shows("Signed in as kitchen", in: "#list p"))
+            try await browser.wait(
+                shows("Signed in as kitchen of the account default; may read and manage devices.", in: "#list p"))
 
             try await daemon.kvsd(["device", "add", "spare"])
             let spare = try await daemon.deviceID("spare")
@@ -141,6 +142,7 @@ extension UsagePageTests {
             #expect(try await browser.text("return \(button).ariaBusy") == "true")
             try await browser.wait(
                 shows("No answer within 20 s: the browser could not reach its push service", in: "#status"))
+            try await browser.wait(shows("A firewall may block it, or the browser may have none.", in: "#status"))
             #expect(try await browser.text("return \(button).ariaBusy") == "false")
         }
     }

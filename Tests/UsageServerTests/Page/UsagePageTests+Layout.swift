@@ -142,7 +142,7 @@ extension UsagePageTests {
         }
     }
 
-    @Test("forced colors and reduced motion are obeyed")
+    @Test("forced colors and reduced motion are obeyed, and bars are printed without backgrounds")
     func media() async throws {
         try await open { browser, _ in
             guard browser.kind == .chromium else { return }
@@ -155,9 +155,10 @@ extension UsagePageTests {
             let (bar, rest) = try await browser.pair(
                 """
                 const [full, empty] = [$('.bar i'), $('.bar')].map(e => getComputedStyle(e));
-                return [`${full.backgroundColor} ${full.transitionDuration}`, empty.backgroundColor];
+                const { backgroundColor, transitionDuration, printColorAdjust } = full;
+                return [`${backgroundColor} ${transitionDuration} ${printColorAdjust}`, empty.backgroundColor];
                 """)
-            #expect(bar.hasSuffix(" 0s") && !bar.hasPrefix(rest))
+            #expect(bar.hasSuffix(" 0s exact") && !bar.hasPrefix(rest))
         }
     }
 }

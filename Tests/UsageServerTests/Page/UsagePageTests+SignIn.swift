@@ -236,6 +236,23 @@ extension UsagePageTests {
         }
     }
 
+    @Test("a window says why another one was signed out")
+    func otherWindow() async throws {
+        try await open { browser, daemon in
+            let first = try await browser.window
+            let second = try await browser.openWindow(hidesOthers: false)
+            try await browser.open(daemon.url)
+            try await browser.wait("$('#link').textContent === 'live'")
+            try await daemon.removePage()
+            for window in [first, second] {
+                try await browser.go(to: window)
+                try await browser.wait(shows("has been removed from the account", in: "#status"))
+                #expect(try await browser.text(Self.remains) == "[0,0,0,0]")
+            }
+            try await browser.closeWindow(thenGoTo: first)
+        }
+    }
+
     /// The numbers of cards, details and stored values of a page.
     private static let remains = """
         return JSON.stringify([document.querySelectorAll('.card, #answer:not([hidden])').length,

@@ -87,7 +87,7 @@ export class Alerts {
     const subscription = await within(subscribingSeconds,
       navigator.serviceWorker.ready.then(({ pushManager }) =>
         pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: this.#state.publicKey })),
-      'the browser could not reach its push service. A firewall may block it, or the browser have none');
+      'the browser could not reach its push service. A firewall may block it, or the browser may have none');
     const { endpoint, keys } = subscription.toJSON();
     try {
       this.#state = await send('PUT', resource, {

@@ -80,7 +80,8 @@ export function renderAnswer(element, usage, times) {
 export function createCard(card) {
   return h('article', { class: 'card' },
     h('header', {},
-      h('h2', {}, h('a', { href: routeHash('usage', card.id) })),
+      // In a row they are one text.
+      h('h2', {}, h('a', { href: routeHash('usage', card.id) })), ' ',
       h('p', { class: 'who' }), h('p', { class: 'age' })),
     h('div', { class: 'rows' }), h('p', { class: 'message' }));
 }
@@ -92,11 +93,14 @@ export function updateCard(element, card, times, hasSources = true) {
   // Links to several accounts of a tool have different names.
   title.firstElementChild.ariaLabel = nameOf(card);
   setText(who, [card.account, card.plan].filter(Boolean).join(' · '));
-  setTonedText(age, times.value(card.age), times);
+  const { text, tone } = times.value(card.age);
+  setTonedText(age, { text, tone }, times);
+  // What is fresh is told by its time alone.
+  age.classList.toggle('fresh', text[0].ago !== undefined);
   if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);
   const leading = times.value(card.leading);
   reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow, (element, row) => {
-    updateRow(element, row, times);
+    updateRow(element, row, times, isOld(card, times));
     element.classList.toggle('leading', card.rows.indexOf(row) === leading);
   });
   message.hidden = !card.status;
@@ -123,9 +127,12 @@ const createRow = () => h('div', { class: 'use' },
   h('h3', {}), h('div', { class: 'bar', role: 'meter', 'aria-valuemin': 0, 'aria-valuemax': 100 }, h('i'), h('b')),
   h('p', { class: 'amount' }, h('span'), h('span', { class: 'unit' })), h('p', { class: 'more' }));
 
+/** Whether the numbers of a card are not those of now. */
+export const isOld = ({ age }, times) => times.value(age).tone === 'warning';
+
 const signs = { critical: '!! ', runsOut: '! ', low: '! ', comfortable: '' };
 
-function updateRow(element, row, times) {
+function updateRow(element, row, times, isOldCard) {
   const [label, bar, amount, more] = element.children;
   setText(label, row.label);
   const content = times.value(row.content);
@@ -146,7 +153,10 @@ function updateRow(element, row, times) {
   amount.dataset.tone = gauge.tone;
   const [number, unit] = amount.children;
   const word = ` ${options.measure}`;
-  setText(number, `${signs[gauge.urgency]}${gauge.isEstimate ? '~' : ''}${shown.text.slice(0, -word.length)}`);
+  // An old number warns only of what cannot have become better since.
+  const bound = !isOldCard || gauge.isOld ? '' : options.measure === 'left' ? 'at most ' : 'at least ';
+  const sign = gauge.isOld ? '' : signs[gauge.urgency];
+  setText(number, `${sign}${bound}${gauge.isEstimate ? '~' : ''}${shown.text.slice(0, -word.length)}`);
   setText(unit, word);
   delete number.dataset.tone;
   bar.setAttribute('aria-label', row.label);

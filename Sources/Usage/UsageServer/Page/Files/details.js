@@ -30,7 +30,7 @@ export class Details {
     if (found) {
       parts.push(...found.notes.map((note, index) => ({ id: `note ${index}`, note: times.value(note) }))
         .filter(({ note }) => note));
-      parts.push(...found.series.map((series) => ({ id: `plot ${series.label}`, series })));
+      parts.push(...found.series.map((series) => ({ id: `plot ${series.label}`, series, card })));
       parts.push(...found.tables.map((table) => ({ id: table.title, table })));
       parts.push({ id: 'devices', devices: found.devices });
     }
@@ -46,19 +46,19 @@ function create({ error, note, series, table }) {
   return h('p', { class: 'muted' });
 }
 
-function update(element, { error, note, series, table, devices }, times) {
+function update(element, { error, note, series, card, table, devices }, times) {
   if (error) return setText(element, error);
   if (note) {
     setTonedText(element.firstElementChild, note, times);
     return setText(element.lastElementChild, note.next && `Next: ${note.next}`);
   }
-  if (series) return drawPlot(element, series, times);
+  if (series) return drawPlot(element, series, card, times);
   if (table) return amountTable(element, table);
   return setText(element, devices.length > 0 ? `Seen by ${devices.join(', ')}` : '');
 }
 
-/** Draws rows of amounts; `address` is where the name of a row leads to. */
-export function amountTable(element, table, address = () => undefined) {
+/** Draws rows of amounts; `heading` is the tag of the title, and `address` where the name of a row leads to. */
+export function amountTable(element, table, heading = 'h3', address = () => undefined) {
   const text = JSON.stringify(table);
   if (element.shown === text) return;
   element.shown = text;
@@ -76,6 +76,6 @@ export function amountTable(element, table, address = () => undefined) {
     ...(table.columns.length > 0 ? [h('thead', {}, h('tr', {}, h('td'), ...table.columns.map((name) => h('th', { class: 'number', scope: 'col', text: name }))))] : []),
     h('tbody', {}, ...rows));
   amounts.style.setProperty('--columns', columns);
-  element.replaceChildren(h('h3', { text: table.title }), amounts,
+  element.replaceChildren(h(heading, { text: table.title }), amounts,
     ...(table.moreCount > 0 ? [h('p', { class: 'muted', text: `… ${table.moreCount} more` })] : []));
 }

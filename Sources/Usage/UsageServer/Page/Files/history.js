@@ -57,6 +57,6 @@ export class History {
       : series.length === 0 ? 'No samples yet: they are kept on the machine that pushes, from its next push on.' : ''));
     note.hidden = !note.textContent;
     reconcile(plots, series ?? [], ({ label }) => label, () => h('figure', { class: 'plot' }),
-      (figure, series) => drawPlot(figure, series, times));
+      (figure, series) => drawPlot(figure, series, card, times));
   }
 }

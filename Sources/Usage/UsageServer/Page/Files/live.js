@@ -105,7 +105,7 @@ export class Live {
     this.changes = [];
     this.#isReplayed = false;
     localStorage.removeItem('last');
-    session.end();
+    session.end(reason);
     this.changed();
   }
 
@@ -266,9 +266,10 @@ export class Live {
   /** What is known of one account. */
   async details(card) {
     const [provider, account] = card.id.split('\t');
-    const query = new URLSearchParams({ format: 'details', provider });
-    if (account) query.set('account', account);
-    const found = await this.#get(`/v1/usage?${query}&${zone()}`).then((answer) => answer.json());
+    // The daemon takes a plus sign for one, and not for a space.
+    const query = [['provider', provider], ...(account ? [['account', account]] : [])]
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+    const found = await this.#get(`/v1/usage?format=details&${query}&${zone()}`).then((answer) => answer.json());
     return found.find(({ id }) => id === card.id);
   }
 
@@ -303,7 +304,7 @@ export class Live {
 
 /** Why the daemon does not know the page any more, by the codes of its answers. */
 const signedOut = {
-  unauthorized: 'this device has been removed from the account, by another device or by kvsd device remove',
+  unauthorized: 'this device has been removed from the account, by another window or device or by kvsd device remove',
   'no-cookie': 'the browser does not send its cookie any more, which was deleted, is blocked, or is older than 400 days',
 };
 

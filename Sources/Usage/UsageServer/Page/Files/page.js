@@ -323,10 +323,10 @@ onChoice(draw);
 document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : draw());
 // Another window has signed in or out.
 addEventListener('storage', (event) => {
-  if (!session.isChanged(event)) return;
+  const reason = session.endReason(event);
   // A request that removes the device goes on.
-  if (live.isSignedIn && !session.exists) live.signOut('another window has signed out');
-  else if (session.exists && !live.isSignedIn) location.reload();
+  if (live.isSignedIn && reason) live.signOut(reason);
+  else if (session.isChanged(event) && session.exists && !live.isSignedIn) location.reload();
 });
 $('detail').tabIndex = -1;
 $('renew').onclick = () => location.reload();

@@ -1,6 +1,7 @@
 // A window's percentages over a week as a picture that can be moved and stretched, and as a table.
 
-import { h, s, setText } from './dom.js';
+import { isOld } from './cards.js';
+import { count, h, s, setText } from './dom.js';
 import { options } from './state.js';
 import { day, hour, weekday } from './times.js';
 
@@ -14,12 +15,26 @@ const y = (percent) => height - Math.min(Math.max(measured(percent), 0), 100) / 
 
 /** How long a plot may show another time as now. */
 const precision = 300_000;
+/** Fewer samples are said in a line. */
+const plottedSamples = 5;
 
-export function drawPlot(figure, series, times) {
+/** "now 43 % used", "43 % used 2 d ago". */
+function lastValue({ label, samples, resets }, card, times) {
+  const [time, percent] = samples.at(-1);
+  const row = card.rows.find((row) => row.label === label);
+  const gauge = row && times.value(row.content).gauge;
+  // A card may no longer have the limit.
+  if (row ? !gauge : resets.at(-1) === time) return 'reset since, no newer data';
+  const amount = `${text(percent)} ${options.measure}`;
+  return !gauge || gauge.isOld || isOld(card, times) ? `${amount} ${times.past(time)}` : `now ${amount}`;
+}
+
+export function drawPlot(figure, series, card, times) {
   const present = Math.ceil(times.now / hour) * hour;
   // What is expected until the reset is seen too, of a window of a month the beginning.
   const end = Math.max(present, Math.min(series.forecast.at(-1)?.[0] ?? 0, present + week / 2));
-  const shown = `${options.measure} ${end} ${Math.floor(times.now / precision)}`;
+  const last = lastValue(series, card, times);
+  const shown = `${options.measure} ${end} ${Math.floor(times.now / precision)} ${last}`;
   if (figure.shown === shown && figure.series === series) return;
   figure.view ??= { start: present - week, end };
   // A view of the present stays one.
@@ -27,12 +42,15 @@ export function drawPlot(figure, series, times) {
   Object.assign(figure, { shown, series, times, week: present - week, end });
   figure.parts ??= create(figure);
   const known = series.samples.filter((sample) => sample.length === 2);
-  const summary = known.length === 0 ? 'nothing was observed'
-    : `now ${text(known.at(-1)[1])} ${options.measure}, at ${options.measure === 'left' ? 'least' : 'most'} `
-      + `${text(Math.max(...known.map(([, percent]) => percent)))}`
-      + `, ${series.resets.length} resets, limit reached ${series.reached.length} times`;
   const { title, note, picture, days } = figure.parts;
-  setText(title, `${series.label}, 7 days`);
+  const isFew = known.length < plottedSamples;
+  figure.classList.toggle('few', isFew);
+  setText(title, isFew ? series.label : `${series.label}, 7 days`);
+  if (isFew) return setText(note, `${last} · too few readings for a plot`);
+  const most = text(Math.max(...known.map(([, percent]) => percent)));
+  const reached = ['never reached', 'reached once'][series.reached.length] ?? `reached ${series.reached.length} times`;
+  const summary = `${last}, at ${options.measure === 'left' ? 'least' : 'most'} ${most}`
+    + `, ${count(series.resets.length, 'reset')}, limit ${reached}`;
   setText(note, summary);
   picture.setAttribute('aria-label', `${series.label}, 7 days: ${summary}. Arrow keys move, plus and minus stretch.`);
   days.replaceChildren(...tableRows(known));
@@ -90,9 +108,10 @@ function draw({ series, times: { now }, parts: { picture, scale }, view: { start
     s('path', { class: 'forecast', d: series.forecast.map(([time, percent], index) => `${index === 0 ? 'M' : 'L'}${x(time).toFixed(1)} ${y(percent).toFixed(1)}`).join('') }),
     s('line', { class: 'now', x1: x(now), x2: x(now), y1: 0, y2: height }),
     ...series.reached.map((time) => s('line', { class: 'reached', x1: x(time), x2: x(time), y1: 0, y2: 12 })));
-  scale.replaceChildren(...days.map((time) => {
+  scale.replaceChildren(...days.map((time, index) => {
     const label = h('span', { text: weekday(time) });
     label.style.insetInlineStart = `${x(time) / width * 100}%`;
+    label.style.inlineSize = `${(x(days[index + 1] ?? end) - x(time)) / width * 100}%`;
     return label;
   }));
 }

@@ -11,6 +11,10 @@ const choices = [
   ['layout', 'Sections', [['auto', 'by width'], ['tabs', 'as tabs'], ['sidebar', 'beside']]],
 ];
 
+const list = new Intl.ListFormat('en-GB');
+/** "read, write and manage devices" */
+const permissions = ({ scopes }) => list.format(scopes.map((scope) => scope === 'admin' ? 'manage devices' : scope));
+
 export function renderSettings(element, live, alerts, signOut) {
   const account = live.me;
   const own = element.querySelector('.alerts');
@@ -30,7 +34,7 @@ export function renderSettings(element, live, alerts, signOut) {
     h('fieldset', { class: 'choice alerts', hidden: true }),
     h('h2', { text: 'This browser' }),
     h('p', { class: 'muted', text: account
-      ? `Signed in as ${account.device} of the account ${account.account}; may ${account.scopes.join(', ')}.`
+      ? `Signed in as ${account.device} of the account ${account.account}; may ${permissions(account)}.`
       : 'Not connected yet.' }),
     h('p', { class: 'note untrusted', text: 'The browser does not trust the certificate of this address. The page works as long '
       + 'as the daemon answers, but cannot be installed, opened without a network or send alerts. What to do: kvsd certificate' }),

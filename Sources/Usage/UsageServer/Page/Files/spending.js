@@ -32,7 +32,7 @@ export class Spending {
     reconcile(list, parts, ({ id }) => id,
       ({ table, days }) => table || days ? h('section', { class: days ? 'panel days' : 'panel' }) : h('p', { class: 'empty' }),
       (element, { text, table, days }) => {
-        if (table) amountTable(element, table, ({ id }) => id && routeHash('usage', id));
+        if (table) amountTable(element, table, 'h2', ({ id }) => id && routeHash('usage', id));
         else if (days) grid(element, days);
         else setText(element, text);
       });
@@ -88,7 +88,7 @@ function grid(element, { days, year }) {
   const box = former ?? h('div', { class: 'weeks' });
   box.replaceChildren(table);
   element.classList.toggle('year', weeks.length > fewWeeks);
-  element.replaceChildren(h('h3', { text: 'By day' }), box, said,
+  element.replaceChildren(h('h2', { text: 'By day' }), box, said,
     ...[year?.total, year?.record].filter(Boolean).map((text) => h('p', { class: 'muted', text })));
   selected = selected < 0 ? today : selected;
   select(selected);
@@ -105,5 +105,5 @@ function months(weeks) {
     if (names.at(-1)?.name === name) names.at(-1).count += 1;
     else names.push({ name, count: 1 });
   }
-  return names.map(({ name, count }) => h('th', { scope: 'colgroup', colspan: count, text: count > 1 ? name : '' }));
+  return names.map(({ name, count }) => count > 1 ? h('th', { scope: 'colgroup', colspan: count, text: name }) : h('td'));
 }
