@@ -15,6 +15,9 @@ package enum AmountFormatter {
         return "\(Int(min(max(rounded, -999_999), 999_999))) %"
     }
 
+    /// "~42 %"; "<1 %" is a bound, and stays one.
+    package static func approximate(_ percent: String) -> String { percent.hasPrefix("<") ? percent : "~" + percent }
+
     /// "$4.00", "12.50 EUR", "3000.00 credits".
     package static func money(_ amount: Double, currency: String) -> String {
         switch currency {

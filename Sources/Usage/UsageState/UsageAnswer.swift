@@ -50,7 +50,8 @@ package struct UsageAnswer: Sendable, Equatable, Encodable {
         let waiting = model.pausedAgents.count { $0.until > time }
         let waits = waiting == 0 ? "" : waiting == 1 ? " · 1 agent waits" : " · \(waiting) agents wait"
         let needing = known.filter { $0.urgency?.needsAttention ?? false }.count
-        let number = first.usedPercent.map { (first.isEstimate ? "~" : "") + measure.short(used: $0) } ?? ""
+        let exact = first.usedPercent.map { measure.short(used: $0) } ?? ""
+        let number = first.isEstimate ? AmountFormatter.approximate(exact) : exact
         let percent = first.isAtLeast ? measure.bound + number : number
         let end = first.window?.warning
         guard needing > 0 else {

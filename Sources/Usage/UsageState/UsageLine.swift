@@ -70,14 +70,14 @@ package struct UsageFields: Sendable, Equatable {
         let snapshot = item.provider.snapshot
         var clock = times
         clock.isAbsolute = true
-        let mark = item.isEstimate || !item.condition.isKnown ? "~" : ""
+        let mark = item.isEstimate || !item.condition.isKnown ? AmountFormatter.approximate : { $0 }
         provider = VisibleText.escape(snapshot.providerName)
         id = VisibleText.escape(snapshot.providerID)
         account = VisibleText.escape(snapshot.accountEmail ?? "")
         plan = VisibleText.escape(snapshot.loginMethod ?? "")
         window = VisibleText.escape(item.window?.label.short ?? "")
-        used = item.usedPercent.map { mark + AmountFormatter.percent($0) } ?? "–"
-        left = item.remainingPercent.map { mark + AmountFormatter.percent($0, isLeft: true) } ?? "–"
+        used = item.usedPercent.map { mark(AmountFormatter.percent($0)) } ?? "–"
+        left = item.remainingPercent.map { mark(AmountFormatter.percent($0, isLeft: true)) } ?? "–"
         self.measure = measure.rawValue
         percent = measure == .used ? used : left
         age = clock.age(item.observedAt)

@@ -119,7 +119,9 @@ extension ViewModel {
     fileprivate func signedText(_ gauge: UsageCard.Gauge, isShort: Bool = false) -> String {
         let text = isShort ? options.measure.short(used: gauge.usedPercent) : percentText(used: gauge.usedPercent)
         let sign = gauge.isOld ? "" : gauge.urgency.sign
-        return (sign.isEmpty ? "" : sign + " ") + (gauge.isApproximate ? "~" : "") + text
+        let bound = gauge.isAtLeast && !isShort ? options.measure.bound : ""
+        let isApproximate = bound.isEmpty && (gauge.isApproximate || gauge.isAtLeast)
+        return (sign.isEmpty ? "" : sign + " ") + bound + (isApproximate ? AmountFormatter.approximate(text) : text)
     }
 
     /// The longest form of the answer that fits.

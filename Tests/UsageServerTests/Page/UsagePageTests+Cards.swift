@@ -51,7 +51,7 @@ extension UsagePageTests {
                         .map(e => e.innerText.trim()).join(' | ');
                     """)
             }
-            #expect(try await row("Codex").hasPrefix("stale, as of 2 h ago | 62 % | resets in "))
+            #expect(try await row("Codex").hasPrefix("stale, as of 2 h ago | ~62 % | resets in "))
             #expect(try await row("Kimi").hasPrefix("stale, as of 2 d ago | !! at least 97 % | "))
             #expect(try await row("Amp").hasPrefix("as of 30 min ago | 43 % | resets in "))
             #expect(try await row("Warp") == "error: cannot read state.sqlite")

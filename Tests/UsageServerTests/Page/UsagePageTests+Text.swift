@@ -106,12 +106,12 @@ extension UsagePageTests {
             let rows =
                 ProviderCard(provider, model: model).rows.filter { $0.label != "Cost" }
                 + ProviderCard(state, model: stored).rows.filter { $0.label == "Cost" }
-            let texts = rows.enumerated().flatMap { index, row -> [String] in
+            let texts = rows.flatMap { row -> [String] in
                 switch row.content {
                 case .text(let text, _): [row.label, text, ""]
                 case .gauge(let gauge):
                     [
-                        row.label, amount(gauge.text, card.rows[index], card, model),
+                        row.label, gauge.text,
                         [gauge.out.isEmpty ? "" : "▲ " + gauge.out, gauge.reset, gauge.details]
                             .filter { !$0.isEmpty }.joined(separator: " · "),
                     ]
@@ -136,17 +136,6 @@ extension UsagePageTests {
         let ordered = ViewModel(data: model.data, now: model.now, zone: model.zone, options: options)
         return [model.text(UsageAnswer(model).forms[0])] + cards + details + devices
             + ordered.providers.map { UsageCard($0).name }
-    }
-
-    /// What the terminal says of an amount: of an old one without a sign, and as a bound where it can only have grown.
-    private static func amount(
-        _ text: String, _ row: UsageCard.Row, _ card: UsageCard, _ model: ViewModel
-    ) -> String {
-        guard case .gauge(let gauge) = row.content.value(at: model.now) else { return text }
-        if gauge.isOld { return String(text.trimmingPrefix(#/!+ /#)) }
-        let bound = model.options.measure == .used ? "at least " : "at most "
-        guard card.age.value(at: model.now).tone == .warning, !text.contains(bound) else { return text }
-        return text.replacing(#/^!+ /#) { $0.output + bound }
     }
 
     /// The texts that the page's own code shows of a document, with all options at each time.

@@ -119,7 +119,7 @@ public final class FakeKeyValueStore: Sendable {
 
     /// Joins, leaves or changes the account. Each has its own values, and so does a store without one, whose values are
     /// carried over into an account that lacks them. Posts reason 3, with the keys whose values differ, unless it is
-    /// the present account. `NSUbiquityIdentityDidChange` is not posted: it is for the default store, which this is not.
+    /// the present account. `NSUbiquityIdentityDidChange` is not posted: it is for the default store, and this is none.
     public func changeAccount(to account: String?) {
         let keys: Set<StoreKey>? = state.withLock { state in
             guard account != state.account else { return nil }

@@ -32,12 +32,13 @@ package struct TonedText: Sendable, Equatable, Encodable {
 package struct UsageCard: Sendable, Equatable, Encodable {
     package struct Gauge: Sendable, Equatable {
         package let usedPercent: Double
-        package let isEstimate: Bool
         package let urgency: Urgency
         /// Whether it is not known to be that of now.
         package let isOld: Bool
-        /// Whether it is an estimate, or that of an earlier time.
-        package fileprivate(set) var isApproximate = false
+        /// Whether it is an estimate, or not known to be that of now.
+        package let isApproximate: Bool
+        /// Whether it is an earlier one that was critical: until the reset, use only grows.
+        package fileprivate(set) var isAtLeast = false
         package fileprivate(set) var resetsAt: Date?
         /// "resets in 3d 4h"; empty without a reset.
         package var reset: TimedText { resetsAt.map(TimedText.reset) ?? "" }
@@ -132,11 +133,12 @@ package struct UsageCard: Sendable, Equatable, Encodable {
         let content = Timed<Content>(changingAt: dates) { time in
             let condition = UsageItem.condition(of: state, in: provider, at: time)
             if condition == .expired, let end { return .text(TonedText("\(reset: end), no newer data", .dim)) }
+            let isOld = UsageItem.urgency(of: state, condition) == nil
             return .gauge(
                 Gauge(
-                    usedPercent: state.window.usedPercent, isEstimate: provider.snapshot.isEstimate,
-                    urgency: state.urgency, isOld: UsageItem.urgency(of: state, condition) == nil,
-                    isApproximate: provider.snapshot.isEstimate || !condition.isKnown, resetsAt: end,
+                    usedPercent: state.window.usedPercent, urgency: state.urgency, isOld: isOld,
+                    isApproximate: isOld || provider.snapshot.isEstimate, isAtLeast: !isOld && !condition.isKnown,
+                    resetsAt: end,
                     runsOutAt: state.warning, mayHaveRunOut: state.warning.map { $0 <= time } ?? false,
                     details: isOlder ? "as of \(ago: state.observedAt)" : "",
                     span: end.flatMap { end in
@@ -160,7 +162,7 @@ package struct UsageCard: Sendable, Equatable, Encodable {
                 let isOld = freshness == .stale || freshness == .clockAhead
                 return .gauge(
                     Gauge(
-                        usedPercent: used, isEstimate: false, urgency: .left(100 - used), isOld: isOld,
+                        usedPercent: used, urgency: .left(100 - used), isOld: isOld,
                         isApproximate: isOld, details: amounts))
             })
     }
@@ -187,7 +189,9 @@ extension UsageCard.Content: Encodable {
 }
 
 extension UsageCard.Gauge: Encodable {
-    private enum CodingKeys: CodingKey { case used, left, tone, urgency, isEstimate, isOld, reset, out, details, span }
+    private enum CodingKeys: CodingKey {
+        case used, left, tone, urgency, isApproximate, isAtLeast, isOld, reset, out, details, span
+    }
 
     private struct Amount: Encodable {
         var percent: Double
@@ -206,7 +210,8 @@ extension UsageCard.Gauge: Encodable {
         try container.encode(Amount(.left, usedPercent), forKey: .left)
         try container.encode(Tone(urgency), forKey: .tone)
         try container.encode(urgency, forKey: .urgency)
-        try container.encode(isEstimate, forKey: .isEstimate)
+        if isApproximate { try container.encode(true, forKey: .isApproximate) }
+        if isAtLeast { try container.encode(true, forKey: .isAtLeast) }
         if isOld { try container.encode(true, forKey: .isOld) }
         try container.encode(reset, forKey: .reset)
         try container.encode(out, forKey: .out)

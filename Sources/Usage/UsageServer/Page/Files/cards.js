@@ -100,7 +100,7 @@ export function updateCard(element, card, times, hasSources = true) {
   if (hasSources && card.source) setText(age, `from ${card.source}, ${age.textContent}`);
   const leading = times.value(card.leading);
   reconcile(rows, card.rows, (row) => `${row.label}/${card.rows.indexOf(row)}`, createRow, (element, row) => {
-    updateRow(element, row, times, isOld(card, times));
+    updateRow(element, row, times);
     element.classList.toggle('leading', card.rows.indexOf(row) === leading);
   });
   message.hidden = !card.status;
@@ -132,7 +132,7 @@ export const isOld = ({ age }, times) => times.value(age).tone === 'warning';
 
 const signs = { critical: '!! ', runsOut: '! ', low: '! ', comfortable: '' };
 
-function updateRow(element, row, times, isOldCard) {
+function updateRow(element, row, times) {
   const [label, bar, amount, more] = element.children;
   setText(label, row.label);
   const content = times.value(row.content);
@@ -154,9 +154,10 @@ function updateRow(element, row, times, isOldCard) {
   const [number, unit] = amount.children;
   const word = ` ${options.measure}`;
   // An old number warns only of what cannot have become better since.
-  const bound = !isOldCard || gauge.isOld ? '' : options.measure === 'left' ? 'at most ' : 'at least ';
   const sign = gauge.isOld ? '' : signs[gauge.urgency];
-  setText(number, `${sign}${bound}${gauge.isEstimate ? '~' : ''}${shown.text.slice(0, -word.length)}`);
+  const bound = options.measure === 'left' ? 'at most ' : 'at least ';
+  const mark = gauge.isAtLeast ? bound : gauge.isApproximate && !shown.text.startsWith('<') ? '~' : '';
+  setText(number, `${sign}${mark}${shown.text.slice(0, -word.length)}`);
   setText(unit, word);
   delete number.dataset.tone;
   bar.setAttribute('aria-label', row.label);
