@@ -4,6 +4,7 @@ import Essentials
 import KVStoreLedger
 import KVStoreLog
 import KVStoreServer
+import LocalFiles
 
 #if PostgreSQL
     import KVStorePostgreSQL
@@ -56,8 +57,14 @@ struct Backup: ParsableCommand {
         if !isStandardOutput, !replace, FileManager.default.fileExists(atPath: file) {
             throw CommandFailure(.cannotCreate, "\(file) already exists; add --replace to replace it")
         }
+        // What cannot be inspected cannot be written either, which says why.
+        if !isStandardOutput, let kind = try? FileStatus(path: file)?.kind, kind != .file {
+            throw CommandFailure(
+                .cannotCreate, "\(file) is no file; to write into it, run kvsd backup - and redirect its output")
+        }
         let backup = try source()
-        let summary = try isStandardOutput ? stream(backup) : backup.write(to: file, replacing: replace)
+        let target = (try? LocalFile(file).resolvingLinks().path) ?? file  // As above.
+        let summary = try isStandardOutput ? stream(backup) : backup.write(to: target, replacing: replace)
         if json {
             let report = Report(stores: summary.storeCount, keys: summary.keyCount, bytes: backup.byteCount, file: file)
             return try Console.printJSON(report)

@@ -39,8 +39,17 @@ struct StorageOption: ParsableArguments {
     var directory: DataDirectory { data.directory }
 
     /// The address of the database that a daemon of this directory uses; nil for a log of its own.
+    ///
+    /// - Throws: also where a daemon of a database runs here, and nothing names that: its devices are not in the files.
     func databaseAddress() throws -> String? {
-        try EffectiveSettings.read(directory, options: databaseSetting).database(of: directory)
+        let address = try EffectiveSettings.read(directory, options: databaseSetting).database(of: directory)
+        if address == nil, directory.isNodeLocked {
+            throw CommandFailure(
+                .configuration,
+                "the daemon of \(directory.path) keeps its data in a database; name it with --database, or with the "
+                    + "setting 'database' in \(directory.path)/config.json")
+        }
+        return address
     }
 
     /// As an option of 'kvsd serve'.

@@ -57,7 +57,13 @@ struct Serve: AsyncParsableCommand {
         var logger = Logger(label: "kvsd", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = values.logLevel
         var limits = values.limits
-        limits.fit(openFileCount: OpenFileLimit.raise())
+        let openFileCount = OpenFileLimit.raise()
+        limits.fit(openFileCount: openFileCount)
+        if limits.connectionCount < values.limits.connectionCount {
+            logger.warning(
+                "the limit of \(openFileCount) open files leaves \(limits.connectionCount) connections; raise it (ulimit -n)"
+            )
+        }
         let notifications = NotificationService(
             dataDirectory: data.directory.path, contact: values.pushContact,
             http: HTTPDelivery(
@@ -118,7 +124,7 @@ struct Serve: AsyncParsableCommand {
     private func announce(_ port: Int, _ host: String, database: String?, _ server: StoreServer, _ logger: Logger) {
         if let portFile {
             do throws(FileError) {
-                try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
+                try LocalFile(portFile).save(Data("\(port)\n".utf8))
             } catch {
                 logger.error("\(error)")
             }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Essentials
 import KVStoreServer
+import KVStoreWire
 import LocalFiles
 import TerminalText
 
@@ -41,6 +42,9 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let directory = data.directory
         guard let report = await directory.reportSocket.read() else {
+            if let daemon = try directory.statusFile.read() {
+                throw CommandFailure(.unavailable, "kvsd, process \(daemon.processID), does not answer")
+            }
             throw CommandFailure.notRunning(
                 .unavailable, in: directory, start: "ubq up, kvsd serve or kvsd service install")
         }

@@ -54,6 +54,14 @@ struct ValuePrintingTests {
         #expect(DateFormat.date(try #require(DateFormat.exactText(far))) == far)
     }
 
+    @Test(
+        "a date that does not exist is none",
+        arguments: [
+            "2026-02-30", "2026-13-01", "2026-00-10", "2026-04-31T01:00:00Z", "2026-01-01T24:00:00Z",
+            "2026-01-01T12:60:00Z", "2026-01-01T12:00:60.5Z", "2025-02-29T00:00:00+01:00",
+        ])
+    func impossibleDates(text: String) { #expect(DateFormat.date(text) == nil) }
+
     @Test("a document decodes to the same values, whatever their types")
     func roundTrip() throws {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -16,6 +16,24 @@ struct LocalFileTests {
         try file.read(byteLimit: byteLimit).map { String(decoding: $0.data, as: UTF8.self) }
     }
 
+    @Test("what a user names is replaced if it is a file, through links, and written into if it is a pipe or a device")
+    func saving() throws {
+        let (link, pipe) = (directory.file("link"), directory.file("pipe"))
+        try file.save(Data("a".utf8))
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "file")
+        try link.save(Data("b".utf8))
+        #expect(try content() == "b")
+        #expect(try FileStatus(path: link.path, followsLinks: false)?.kind == .link)
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        let reader = open(pipe.path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        try pipe.save(Data("c".utf8))
+        var byte: UInt8 = 0
+        #expect(read(reader, &byte, 1) == 1 && byte == UInt8(ascii: "c"))
+        #expect(try FileStatus(path: pipe.path)?.kind != .file)
+        #expect(throws: FileError.self) { try LocalFile(directory.path).save(Data()) }
+    }
+
     @Test("a missing file, also in a missing directory, reads as nil")
     func missing() throws {
         #expect(try content() == nil)

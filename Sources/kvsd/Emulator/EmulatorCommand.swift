@@ -120,7 +120,7 @@ struct WorldOptions: ParsableArguments {
     func save(from emulator: Emulator) throws {
         guard let exportOnExit else { return }
         do throws(FileError) {
-            try LocalFile(exportOnExit).replace(with: emulator.export(world), permissions: 0o644)
+            try LocalFile(exportOnExit).save(emulator.export(world), permissions: 0o644)
         } catch {
             throw CommandFailure(.cannotCreate, error.description)
         }
@@ -190,7 +190,7 @@ extension EmulatorCommand {
             if let portFile {
                 do throws(FileError) {
                     let port = emulator.url.split(separator: ":").last ?? ""
-                    try LocalFile(portFile).replace(with: Data("\(port)\n".utf8))
+                    try LocalFile(portFile).save(Data("\(port)\n".utf8))
                 } catch {
                     throw CommandFailure(.cannotCreate, error.description)
                 }

@@ -40,7 +40,7 @@ extension UsageView {
             guard let output else { return try Console.write(text) }
             try CommandFailure.ending(.ioError) { () throws(FileError) in
                 // The exporter is another user.
-                try LocalFile(output).replace(with: text, permissions: 0o644, durability: .cached)
+                try LocalFile(output).save(text, permissions: 0o644, durability: .cached)
             }
         }
     }

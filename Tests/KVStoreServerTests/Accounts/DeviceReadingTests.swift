@@ -72,6 +72,23 @@ struct DeviceReadingTests {
         #expect(log.all.count == 3)
     }
 
+    @Test("devices stay when their directory is moved away, which is logged once, and when it comes back")
+    func movedDirectory() throws {
+        let directory = try TemporaryDirectory()
+        let file = DeviceFile(dataDirectory: directory.path)
+        try file.change { table throws(ServerError) in try table.add(laptop) }
+        let log = LogLines()
+        let registry = try DeviceRegistry(file, logger: log.logger)
+        let away = file.file.path + ".away"
+        try FileManager.default.moveItem(atPath: file.file.path, toPath: away)
+        for _ in 0..<3 { #expect(registry.isCurrent(laptop)) }
+        #expect(log.all.count == 1, "\(log.all)")
+        try FileManager.default.moveItem(atPath: away, toPath: file.file.path)
+        #expect(registry.isCurrent(laptop))
+        try file.change { table throws(ServerError) in _ = try table.remove("1", account: nil) }
+        #expect(!registry.isCurrent(laptop))
+    }
+
     @Test("an unreadable file leaves the devices, is logged once, and is read again when replaced")
     func brokenContent() throws {
         let directory = try TemporaryDirectory()

@@ -171,6 +171,19 @@ struct BackupTests {
         #expect(error?.message.contains("\(segment): damaged at byte") == true)
     }
 
+    @Test(
+        "devices that could not be restored are not backed up, and the former backup stays",
+        arguments: ["junk", #"{"version":99}"#])
+    func unreadableDevices(content: String) throws {
+        let directory = try directory("d")
+        try fill(directory, "a")
+        try back(up: directory)
+        let former = try Data(contentsOf: URL(filePath: file))
+        try Data(content.utf8).write(to: URL(filePath: directory.path + "/devices.json"))
+        #expect(throws: ServerError.self) { try back(up: directory) }
+        #expect(try Data(contentsOf: URL(filePath: file)) == former)
+    }
+
     @Test("an existing file stays unless it is to be replaced")
     func existing() throws {
         let old = try directory("old")

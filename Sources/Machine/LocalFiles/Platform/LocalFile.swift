@@ -114,6 +114,20 @@ package struct LocalFile: Sendable, Hashable {
         if durability == .flushed { try directory.flush() }
     }
 
+    /// Replaces or creates the file at a path that a user names: that which a symbolic link leads to. What is there and
+    /// is no file, such as a pipe or "/dev/stdout", gets the bytes and stays.
+    package func save(
+        _ data: Data, permissions: Int = 0o600, durability: Durability = .flushed
+    ) throws(FileError) {
+        guard let kind = try FileStatus(path: path)?.kind, kind != .file else {
+            return try resolvingLinks().replace(with: data, permissions: permissions, durability: durability)
+        }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .current("write", path) }
+        defer { close(descriptor) }
+        try Self.write(data, to: descriptor, path)
+    }
+
     /// Creates the file unless the path is taken; the directory must exist. Of several processes
     /// that try at the same time exactly one succeeds.
     ///

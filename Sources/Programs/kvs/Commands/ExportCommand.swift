@@ -36,7 +36,7 @@ struct ExportCommand: AsyncParsableCommand {
         ).encoded()
         if let file {
             try CommandFailure.ending(.cannotCreate) { () throws(FileError) in
-                try LocalFile(file).replace(with: document)
+                try LocalFile(file).save(document)
             }
             Console.report("\(values.count.keys) written to \(file)")
         } else {

@@ -54,7 +54,7 @@ struct DoctorCommand: ParsableCommand {
         }
         if let bundle {
             let data = try JSONOutput.data(DoctorBundle(facts, findings), isIndented: true)
-            try LocalFile(bundle).replace(with: DoctorBundle.masked(data, facts))
+            try LocalFile(bundle).save(DoctorBundle.masked(data, facts))
             try Console.print("wrote \(VisibleText.escape(bundle)); read it before you send it")
         } else if json {
             try Console.printJSON(Document(findings: findings), isIndented: true)

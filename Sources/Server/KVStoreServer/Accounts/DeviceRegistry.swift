@@ -213,15 +213,21 @@ package final class DeviceRegistry: DeviceDirectory {
         return value
     }
 
-    /// Reads the file again when it has changed; without a file there are no devices. An unreadable
-    /// file changes nothing until it is replaced. After an error of the system (too many open files,
-    /// for example) the next call tries again: a removed device must not stay because of it.
+    /// Reads the file again when it has changed. An unreadable file changes nothing until it is replaced, and neither
+    /// does a missing one: its directory may have been moved away or not be mounted. After an error of the system (too
+    /// many open files, for example) the next call tries again: a removed device must not stay because of it.
     private func refresh(_ state: inout State) {
         guard let file else { return }
         let status = (try? FileStatus(path: file.file.path)) ?? nil  // reading the file reports what is wrong
         guard status != state.status else { return }
         do throws(ServerError) {
             let found = try file.read()
+            if found == nil, state.status != nil, !state.table.devices.isEmpty {
+                state.status = nil
+                throw ServerError(
+                    .unreadable, "\(file.file.path) is gone",
+                    hint: "put it back, or start the daemon again without devices")
+            }
             let table = found?.table ?? DeviceTable(instance: state.table.instance)
             state.replace(table)
             state.status = found?.status

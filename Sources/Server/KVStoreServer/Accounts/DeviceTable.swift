@@ -216,10 +216,10 @@ extension DeviceTable: Codable {
     ///   - path: where the bytes come from, for the error.
     ///   - isLimited: whether the table must not have more than a data directory can have.
     package init(json: Data, path: String, isLimited: Bool = true) throws(ServerError) {
-        func unreadable(_ reason: String) -> ServerError {
-            ServerError(
-                .unreadable, "cannot read \(path): \(reason)",
-                hint: "repair it, or remove it and add the devices again")
+        func unreadable(
+            _ reason: String, hint: String = "repair it, or remove it and add the devices again"
+        ) -> ServerError {
+            ServerError(.unreadable, "cannot read \(path): \(reason)", hint: hint)
         }
         let decoded: DeviceTable
         do {
@@ -227,7 +227,10 @@ extension DeviceTable: Codable {
         } catch {
             throw unreadable("\(WireError(error))")
         }
-        guard decoded.version == 1 else { throw unreadable("version \(decoded.version), this program reads 1") }
+        guard decoded.version == 1 else {
+            throw unreadable(
+                "version \(decoded.version), this program reads 1", hint: "install the version of kvsd that wrote it")
+        }
         self.init(instance: decoded.instance)
         do throws(ServerError) {
             // Sets: the file is read again after every change, and may have a thousand devices.

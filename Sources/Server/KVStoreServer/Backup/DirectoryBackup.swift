@@ -39,6 +39,10 @@ package struct DirectoryBackup: BackupSource {
         ledger = try directory.inspect().found
         if let finding = ledger.findings.first { throw ServerError(.damaged(finding)) }
         files = try Self.files(in: directory)
+        // With devices that cannot be read it could not be restored, and would take the place of one that can.
+        if let devices = files.first(where: { $0.name == "devices.json" }) {
+            _ = try DeviceTable(json: devices.content, path: directory.path + "/devices.json")
+        }
     }
 
     /// The files of a directory that a backup contains.

@@ -24,13 +24,16 @@ package struct ReportSocket: Sendable {
             .bind(privateSocket: path, by: name.path)
     }
 
-    /// The report of the server that is running; nil without one that answers.
+    /// The report of the server that is running; nil without one that answers within five seconds.
     package func read() async -> ServerReport? {
+        await withDeadline(.seconds(5)) { await answer() } ?? nil
+    }
+
+    private func answer() async -> ServerReport? {
         do {
             let name = try SocketPath(path)
             defer { withExtendedLifetime(name) {} }
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connectTimeout(.seconds(5))
                 .connect(unixDomainSocketPath: name.path) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)

@@ -167,6 +167,13 @@ package struct DataDirectory: Sendable {
         return lock
     }
 
+    /// Whether a server that has its stores in a database runs with this directory.
+    package var isNodeLocked: Bool {
+        let file = path + "/node.lock"
+        // A lock that cannot be tried keeps nobody from anything.
+        return FileManager.default.fileExists(atPath: file) && (try? FileLock(file).lockIfAvailable()) == false
+    }
+
     /// Finishes a restore that was interrupted, if there is one, before anything else is read.
     package func finishRestore() throws(ServerError) {
         if try PreparedRestore(directory: self).isPending() { _ = try lockedStorage() }

@@ -27,12 +27,18 @@ package enum DateFormat {
                 seconds.isFinite ? Date(timeIntervalSinceReferenceDate: seconds) : nil
             }
         }
+        // The strategies take 30 February for 2 March.
+        if let day = text.prefixMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})/)?.output {
+            let parts = [day.1, day.2, day.3].compactMap { Int($0) }
+            guard GregorianDay.number(year: parts[0], month: parts[1], day: parts[2]) != nil else { return nil }
+        }
         if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
             return try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())  // nil: no date
         }
         // The strategies ignore trailing text, so the zone has to be at the very end.
         guard text.utf8.count <= 40,
-            text.wholeMatch(of: /[-0-9]+T[0-9:.]+(Z|[-+][0-9]{2}:?[0-9]{2})/) != nil
+            text.wholeMatch(
+                of: /[-0-9]+T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[-+][0-9]{2}:?[0-9]{2})/) != nil
         else { return nil }
         return (try? Date(text, strategy: whole)) ?? (try? Date(text, strategy: fractional))  // nil: no date
     }
